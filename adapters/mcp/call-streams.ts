@@ -5,7 +5,7 @@ import { isEventStream } from '../../src/base/http-answer.ts'
 import { startTimer } from '../../src/base/timer.ts'
 import { withBody } from './fetch-layers.ts'
 
-/** Retries and backoff of the SDK for broken streams, unless the server sends its own. */
+/** The SDK's retries and backoff for broken streams, unless the server sends its own values. */
 export const reconnectionOptions = {
   initialReconnectionDelay: 1000,
   maxReconnectionDelay: 30_000,
@@ -19,13 +19,13 @@ const readingMs = 100
 /** A request without a response. */
 interface Call {
   readonly id: RequestId
-  /** The last event of its stream; `undefined` if it cannot be resumed. */
+  /** The id of the last event in its stream, or `undefined` if the stream cannot be resumed. */
   lastEventId?: string
-  /** Failed reconnects of its stream in a row. */
+  /** Consecutive failed attempts to reconnect its stream. */
   failures: number
 }
 
-/** Marks the error of an interrupted call. */
+/** Marks an interrupted call's error. */
 const brokenOff = Object.freeze({ reason: 'brokenOff' })
 
 /** Returns whether an error means that the stream of a call broke and its outcome is unknown. */
@@ -34,27 +34,27 @@ export function isBrokenOff(error: unknown): boolean {
 }
 
 /**
- * The calls of one Streamable HTTP transport. The SDK does not report a stream that ends without a response and cannot be
- * resumed, so the call would wait for its timeout. Here it fails at once.
+ * The calls over one Streamable HTTP transport. The SDK does not report a stream that ends without a response and cannot be
+ * resumed, so the call would wait for its timeout. Here it fails immediately.
  *
  * **Contract**
- * - A stream without ids is over when it ends. One with ids is over when the server refuses to resume it, for example after a
- *   restart, or is unreachable for all retries of the SDK.
- * - `close` of the transport stops all timers, also those of the SDK.
+ * - A stream without event ids is over when it ends. A stream with ids is over when the server refuses to resume it, for example after a
+ *   restart, or stays unreachable for all of the SDK's retries.
+ * - The transport's `close` stops all timers, including the SDK's own.
  */
 export class CallStreams {
   readonly #calls = new Map<RequestId, Call>()
   readonly #stops = new Set<() => void>()
   #transport: Transport | undefined
 
-  /** Wraps `fetch` to observe the ends of streams. */
+  /** Wraps `fetch` to observe when streams end. */
   fetch(fetch: FetchLike): FetchLike {
     return async (url, init) => {
       const lastEventId = new Headers(init?.headers).get('last-event-id')
       if (lastEventId !== null) return this.#resume(lastEventId, () => fetch(url, init))
       const call = this.#callOf(init?.body)
       const response = await fetch(url, init).catch((error) => {
-        throw call === undefined || isRefused(error) ? error : Object.assign(new Error('The call broke off.'), { data: brokenOff })
+        throw call === undefined || isRefused(error) ? error : Object.assign(new Error('The call was interrupted.'), { data: brokenOff })
       })
       if (call === undefined || response.body === null || !isEventStream(response)) return response
       return withBody(
@@ -146,12 +146,12 @@ export class CallStreams {
 
   #fail(call: Call): void {
     if (!this.#calls.delete(call.id)) return
-    const error = { code: ErrorCode.ConnectionClosed, message: 'The stream of the call broke off.', data: brokenOff }
+    const error = { code: ErrorCode.ConnectionClosed, message: 'The stream of the call was interrupted.', data: brokenOff }
     this.#transport?.onmessage?.({ jsonrpc: '2.0', id: call.id, error })
   }
 }
 
-/** Returns whether the connection was refused, so nothing was sent. Node has the code in the cause. */
+/** Returns whether the connection was refused, so nothing was sent. Node reports the code in the cause. */
 function isRefused(error: unknown): boolean {
   return (
     error instanceof Error &&
@@ -159,7 +159,7 @@ function isRefused(error: unknown): boolean {
   )
 }
 
-/** Returns `body` with a call of `end` when it is over. */
+/** Returns `body`, and calls `end` when it is over. */
 function watched(body: ReadableStream<Uint8Array<ArrayBuffer>>, end: () => void): ReadableStream<Uint8Array<ArrayBuffer>> {
   const reader = body.getReader()
   return new ReadableStream({
@@ -178,8 +178,8 @@ function watched(body: ReadableStream<Uint8Array<ArrayBuffer>>, end: () => void)
 }
 
 /**
- * The transport keeps the timer of one broken stream only, so others would fire after its end. Here `close` stops all of them,
- * and `stops`.
+ * The transport keeps the timer of only one broken stream, so the others would fire after it is closed. Here `close` stops all of them, and
+ * those in `stops`.
  */
 function endTimers(transport: StreamableHTTPClientTransport, stops: Set<() => void>): void {
   const timers = new Set<ReturnType<typeof setTimeout>>()
@@ -189,7 +189,7 @@ function endTimers(transport: StreamableHTTPClientTransport, stops: Set<() => vo
       if (timer === undefined) return
       timers.add(timer)
       const [oldest] = timers
-      // It has fired long ago.
+      // The timer fired long ago.
       if (timers.size > 100 && oldest !== undefined) timers.delete(oldest)
     },
   })

@@ -11,12 +11,12 @@ import { connectMcpOver, connectTable, type McpConnection, type McpConnectOption
 import { boundedFetch, resumableFetch, tracedFetch } from './fetch-layers.ts'
 import { originFetch, originProvider } from './origin-fetch.ts'
 
-/** Options of `connectMcp`: URL, headers and login. */
+/** Options for `connectMcp`: URL, headers and login. */
 export interface McpHttpOptions extends McpConnectOptions {
   url: string | URL
   /** Headers for every request to the origin of `url`. No other origin receives them. */
   headers?: Record<string, string>
-  /** Stores tokens and redirects users to the login, as the SDK's `OAuthClientProvider`. */
+  /** Stores tokens and redirects users to the login. The same interface as the SDK's `OAuthClientProvider`. */
   authProvider?: OAuthClientProvider
   /** Authorization code from the redirect. It is exchanged for tokens before the connection is made. */
   authorizationCode?: string
@@ -42,12 +42,12 @@ const httpOptions = optionsOf<McpHttpOptions>({
  * Connects to an MCP server over Streamable HTTP, or over SSE if the server only supports that.
  *
  * **Contract**
- * - Follows redirects within the origin only, so headers and tokens never leave it. A response, or one event, has at most 10 MiB.
- * - If the server has lost the session (404, or 400 that mentions a session), starts a new one, once per call.
- * - Resumes a broken stream. If the server cannot resume it, for example after a restart, the call fails at once; a read-only or
+ * - Follows redirects only within the origin, so headers and tokens never leave it. A response or a single event can have at most 10 MiB.
+ * - If the server has lost the session (404, or 400 with a message about the session), starts a new one, once per call.
+ * - Resumes a broken stream. If the server cannot resume it, for example after a restart, the call fails immediately. A read-only or
  *   idempotent call is repeated once.
- * - Errors and logs never contain tokens or values of `headers`. Generates no code, so a strict CSP is fine.
- * - Rejects with `McpError` `unauthorized` if access is refused, also after a redirect to the login: connect again with
+ * - Errors and logs never contain tokens or values of `headers`. No code is generated, so it works under a strict CSP.
+ * - Rejects with `McpError` `unauthorized` if access is rejected, also after a redirect to the login: connect again with
  *   `authorizationCode`.
  *
  * Source: docs/guides/mcp.md
@@ -70,7 +70,7 @@ export async function connectMcp(options: McpHttpOptions): Promise<McpConnection
     const once = code
     code = undefined
     if (once === undefined) return
-    if (authProvider === undefined) throw new McpError('unauthorized', 'An authorizationCode is redeemed by an authProvider: pass one.')
+    if (authProvider === undefined) throw new McpError('unauthorized', 'An authorizationCode requires an authProvider. Pass one.')
     await exchange(once, authProvider, address, fetchLike)
   }
   return connectMcpOver(

@@ -17,6 +17,7 @@ import { timerMs } from '../../src/base/timer.ts'
 import { errorText } from '../../src/contract/errors.ts'
 import { checkOptions } from '../../src/contract/shape/read.ts'
 import {
+  aFlag,
   aFunction,
   aPositiveNumber,
   aText,
@@ -31,6 +32,7 @@ import {
 } from '../../src/contract/shape/shape.ts'
 import type { Logger } from '../../src/index.ts'
 import { mcpErrorCode } from '../../src/internal.ts'
+import { appExtension, appMimeType } from '../../src/mcp/apps/app-meta.ts'
 import type { McpClientLike, McpRequestOptions, McpResultSchema } from '../../src/mcp/client-like.ts'
 import { McpError } from '../../src/mcp/mcp-error.ts'
 import { escapeControls } from '../../src/store.ts'
@@ -44,14 +46,16 @@ export interface McpConnectOptions {
   /** Milliseconds until the server must have initialized. Default: 30,000. */
   connectTimeoutMs?: number
   /**
-   * Answers elicitation requests during a call. Announced as a capability if set. `'event'`: the run of the call emits
+   * Handles elicitation requests during a call. Announced as a capability if set. With `'event'`, the run of the call emits
    * `inputRequested`.
    */
   onElicit?: 'event' | ((request: ElicitRequest['params'], signal: AbortSignal) => Promise<ElicitResult> | ElicitResult)
-  /** Answers sampling requests. Announced as a capability if set. */
+  /** Handles sampling requests. Announced as a capability if set. */
   onSample?: (request: CreateMessageRequest['params'], signal: AbortSignal) => Promise<CreateMessageResult> | CreateMessageResult
-  /** Folders that the server should stay in, returned when it asks for roots. Default: none, an empty list. */
+  /** Folders that the server should stay in, returned when it asks for roots. Default: an empty list. */
   roots?: readonly McpRoot[]
+  /** Announces that this client shows apps (`ui://` resources), so that servers offer them. Show them with `mountMcpApp`. Default: false. */
+  apps?: boolean
   /** Receives protocol errors of the server and reconnects. Default: none. */
   logger?: Logger | false
 }
@@ -64,7 +68,7 @@ export interface McpRoot {
 
 /** A connection to one server, for `mcpTools`. */
 export interface McpConnection extends McpClientLike, AsyncDisposable {
-  /** The server's instructions without control characters. Do not trust them. */
+  /** The server's instructions, without control characters. They are untrusted. */
   readonly instructions: string | undefined
 }
 
@@ -93,12 +97,13 @@ export interface McpRoute {
 
 const aFileAddress = kind('a file: URL', (value) => typeof value === 'string' && URL.parse(value)?.protocol === 'file:')
 
-/** Checks of {@link McpConnectOptions}, for tables that include them. */
+/** Validators of {@link McpConnectOptions}, for option tables that include them. */
 export const connectTable: OptionTable<McpConnectOptions> = {
   clientInfo: optionsOf<{ name: string; version: string }>({ name: required(aText), version: required(aText) }),
   connectTimeoutMs: aPositiveNumber,
   onElicit: either(oneOf('event'), aFunction),
   onSample: aFunction,
+  apps: aFlag,
   roots: listOf(optionsOf<McpRoot>({ uri: required(aFileAddress), name: aText })),
   logger: aLogger,
 }
@@ -111,7 +116,7 @@ const aRoute = withMethods('a route', 'open')
  *
  * **Contract**
  * - After a broken connection the current call fails, and the next call reconnects once. A session that the server has lost is
- *   restarted at once. Then tools are listed again.
+ *   restarted immediately. Then tools are listed again.
  * - `close()` closes the transport, and every later call rejects.
  * - Rejects with `McpError` `connection`, or `unauthorized`, if it cannot connect; nothing stays open then.
  *
@@ -125,9 +130,9 @@ export async function connectMcpOver(route: McpRoute, options: McpConnectOptions
   return connection
 }
 
-/** Probably a restart. */
-const brokenOff = 'The server broke off in the middle of the call, as it does when it is restarted.'
-const closed = 'The server broke off in the middle of the call: its connection was closed.'
+/** The server has probably restarted. */
+const brokenOff = 'The server dropped the connection mid-call, probably because of a restart.'
+const closed = 'The server closed the connection mid-call.'
 const unknownOutcome = 'It is unknown whether the call ran.'
 
 /**
@@ -136,13 +141,14 @@ const unknownOutcome = 'It is unknown whether the call ran.'
  */
 const connectionClosed = -32000
 
-/** Logged errors of one connection. */
+/** Maximum number of logged errors per connection. */
 const maxLines = 50
 
 type ConnectedClient = McpClientLike & Pick<Client, 'transport' | 'getInstructions'>
 
 class Connection implements McpConnection {
   fallbackNotificationHandler?: (notification: { method: string }) => Promise<void>
+  onReconnected?: () => void
   readonly #route: McpRoute
   readonly #options: McpConnectOptions
   readonly #asking = new AskingCalls()
@@ -175,7 +181,7 @@ class Connection implements McpConnection {
     schema: McpResultSchema,
     options?: McpRequestOptions,
   ): Promise<unknown> {
-    return this.#send((client) => client.request(request, schema, options))
+    return this.#send((client) => client.request(request, schema, options), options?.isRepeatable)
   }
 
   async callTool(...[params, schema, options = {}]: Parameters<McpClientLike['callTool']>): Promise<unknown> {
@@ -226,7 +232,7 @@ class Connection implements McpConnection {
       if (why === undefined) throw await this.#failure(error)
       if (!isRepeatable) throw new McpError('connection', why)
       return this.#send(send).catch(async (second) => {
-        throw new McpError('connection', `${why} It was called again, and failed: ${await this.#clean(second)}`)
+        throw new McpError('connection', `${why} The retry failed: ${await this.#clean(second)}`)
       })
     }
   }
@@ -234,7 +240,7 @@ class Connection implements McpConnection {
   /** Returns the message for a call that was sent and got no response; `undefined` otherwise. */
   async #brokenOff(error: unknown, client: ConnectedClient): Promise<string | undefined> {
     if (this.#route.isBrokenOff?.(error) === true) return `${brokenOff} ${unknownOutcome}`
-    // A server may send this code as well, but then its transport is still open.
+    // A server may send this code too, but then its transport is still open.
     if (Object(error).code !== connectionClosed || client.transport !== undefined) return undefined
     return `${closed}${await this.#lastLines()} ${unknownOutcome}`
   }
@@ -270,17 +276,26 @@ class Connection implements McpConnection {
     }
     if (wasThere) {
       this.#log('mcpReconnected', {})
-      // The new process may be another version with other tools.
+      // The new process may be another version with different tools.
       this.fallbackNotificationHandler?.({ method: 'notifications/tools/list_changed' }).catch(() => undefined)
+      this.onReconnected?.()
     }
     return this.#client
   }
 
   async #connect(): Promise<ConnectedClient> {
-    const { clientInfo = { name: 'phi-core', version: '0.1.0' }, connectTimeoutMs = 30_000, onElicit, onSample, roots = [] } = this.#options
-    // Form defaults are applied where the event is answered, or by the SDK.
+    const {
+      clientInfo = { name: 'phi-core', version: '0.1.0' },
+      connectTimeoutMs = 30_000,
+      onElicit,
+      onSample,
+      roots = [],
+      apps,
+    } = this.#options
+    // Form defaults are applied where the event is handled, or by the SDK.
     const elicitation = onElicit === 'event' ? { form: {}, url: {} } : { form: { applyDefaults: true } }
-    const capabilities = { roots: {}, ...(onElicit && { elicitation }), ...(onSample && { sampling: {} }) }
+    const extensions = { [appExtension]: { mimeTypes: [appMimeType] } }
+    const capabilities = { roots: {}, ...(onElicit && { elicitation }), ...(onSample && { sampling: {} }), ...(apps && { extensions }) }
     const client = new Client(clientInfo, { capabilities, jsonSchemaValidator: unusedValidator })
     client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: roots.map((root) => ({ ...root })) }))
     if (onElicit) client.setRequestHandler(ElicitRequestSchema, (request, { signal }) => this.#elicit(request.params, signal))
@@ -302,7 +317,7 @@ class Connection implements McpConnection {
     const { onElicit } = this.#options
     if (typeof onElicit !== 'function') {
       const answer = await this.#asking.ask(params, signal)
-      if (answer === undefined) this.#log('mcpQuestionNotAsked', { error: 'No call is under way, or those of several agents are.' })
+      if (answer === undefined) this.#log('mcpQuestionNotAsked', { error: 'No call is active, or calls of several agents are.' })
       return answer ?? { action: 'cancel' }
     }
     return this.#asking.pausing(() => onElicit(params, signal), signal)
@@ -314,12 +329,12 @@ class Connection implements McpConnection {
     const code = mcpErrorCode(error)
     const why = await this.#clean(error)
     if (code !== 'connection') return new McpError(code, `Cannot connect: ${why}`)
-    const tried = first === undefined ? why : `neither Streamable HTTP (${await this.#clean(first)}) nor SSE (${why}) is spoken there`
-    const advice = this.#route.advise?.(error) ?? 'Check the address of the server.'
+    const tried = first === undefined ? why : `neither Streamable HTTP (${await this.#clean(first)}) nor SSE (${why}) is supported`
+    const advice = this.#route.advise?.(error) ?? 'Check the server URL.'
     return new McpError(code, `Cannot connect: ${tried.replace(/\.$/, '')}.${await this.#lastLines()} ${advice}`)
   }
 
-  /** Without the cause, because errors of an SDK may contain anything. */
+  /** No `cause`, because errors of the SDK may contain anything. */
   async #failure(error: unknown, before = ''): Promise<unknown> {
     if (McpError.isInstance(error)) return error
     return new McpError(mcpErrorCode(error), before + (await this.#clean(error)))
@@ -341,10 +356,10 @@ class Connection implements McpConnection {
   }
 }
 
-/** Returns the text of an SDK error with its HTTP status; HTML pages are named as such. */
+/** Returns the text of an SDK error with its HTTP status. An HTML page is only reported as such. */
 function wordsOf(error: unknown): string {
-  // A schema lists its issues for programs.
-  if (Array.isArray(Object(error).issues)) return 'what the server answered is no message of MCP'
+  // Schema errors list their issues for programs.
+  if (Array.isArray(Object(error).issues)) return 'the server sent an invalid MCP message'
   const text = errorText(error)
   const at = text.search(/<(?:!doctype html|html|head|body)\b/i)
   const words = at < 0 ? text : text.slice(0, at) + namedPage(text.slice(at, at + 8192).replace(/\s+/g, ' '))
@@ -354,7 +369,7 @@ function wordsOf(error: unknown): string {
   return typeof status === 'number' && status >= 400 && !words.includes(String(status)) ? `${words} (${status})` : words
 }
 
-/** Waits for `work` to settle, at most `ms`. */
+/** Waits up to `ms` for `work` to settle. */
 function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, timerMs(ms))

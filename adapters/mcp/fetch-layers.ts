@@ -1,20 +1,20 @@
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { isEventStream } from '../../src/base/http-answer.ts'
 
-/** Bytes of a response, or of one event of a stream. */
+/** Maximum bytes in a response, or in one event of a stream. */
 const maxBytes = 10 * 1024 * 1024
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** Returns `response` with another body; keeps its URL. */
+/** Returns `response` with another body, and keeps its URL. */
 export function withBody(response: Response, body: ReadableStream<Bytes>): Response {
   const { status, statusText, headers, url } = response
   return Object.defineProperty(new Response(body, { status, statusText, headers }), 'url', { value: url })
 }
 
-/** Wraps `fetch`: a body larger than 10 MiB fails, and so does a stream with such an event. */
+/** Wraps `fetch` so that a body larger than 10 MiB fails, and so does a stream with an event of that size. */
 export function boundedFetch(fetch: FetchLike): FetchLike {
   return async (url, init) => {
     const response = await fetch(url, init)
@@ -38,14 +38,14 @@ function bound(isEvents: boolean): TransformStream<Bytes, Bytes> {
           isLineStart = byte === lineFeed
         }
       }
-      if (length > maxBytes) controller.error(new Error(`The server sent more than ${maxBytes} bytes at once.`))
+      if (length > maxBytes) controller.error(new Error(`The server sent more than ${maxBytes} bytes in one message.`))
       else controller.enqueue(chunk)
     },
   })
 }
 
 /**
- * Wraps `fetch`: a stream that resumes after `last-event-id` begins with that id, without data. Otherwise the SDK forgets its
+ * Wraps `fetch` so that a stream that resumes after `last-event-id` begins with that id, without data. Otherwise, the SDK forgets its
  * position if the stream breaks before the first new event, and loses events.
  */
 export function resumableFetch(fetch: FetchLike): FetchLike {
@@ -59,7 +59,7 @@ export function resumableFetch(fetch: FetchLike): FetchLike {
   }
 }
 
-/** Wraps `fetch`: copies the trace context from `_meta` of a call to its headers, for proxies in between. */
+/** Wraps `fetch` to copy the trace context from a call's `_meta` to its headers, for proxies in between. */
 export function tracedFetch(fetch: FetchLike): FetchLike {
   return (url, init) => {
     const headers = traceHeaders(init?.body)

@@ -6,11 +6,11 @@ import { mayLeadTo } from '../../src/base/private-host.ts'
  * Wraps `fetch` for the server at `address` and its authorization server.
  *
  * **Contract**
- * - `headers` go to the origin of `address` only. At `address` itself they override the SDK's; elsewhere, for tokens, they do
- *   not.
- * - A server can name no authorization server in a private network: other origins need https, or, for a server on this machine,
- *   loopback.
- * - Never follows redirects: the SDK does, within the origin.
+ * - `headers` are sent only to the origin of `address`. They override the SDK's headers at `address` itself, but not at other URLs, where
+ *   tokens are requested.
+ * - A server cannot point to an authorization server in a private network: other origins require https, or loopback if the server runs on
+ *   this machine.
+ * - Never follows redirects. The SDK follows them within the origin.
  */
 export function originFetch(fetch: FetchLike, address: URL, headers: Record<string, string>): FetchLike {
   return async (url, init) => {
@@ -30,8 +30,8 @@ export function originFetch(fetch: FetchLike, address: URL, headers: Record<stri
 }
 
 /**
- * Wraps `provider`: refuses to open login pages that this would not fetch. A shell may open the URL, and would start programs for
- * other schemes.
+ * Wraps `provider` and rejects login pages that this `fetch` would reject. A shell may open the URL, and would start programs for other
+ * schemes.
  */
 export function originProvider(provider: OAuthClientProvider, address: URL): OAuthClientProvider {
   const redirectToAuthorization: OAuthClientProvider['redirectToAuthorization'] = (page) => {
@@ -51,6 +51,6 @@ export function originProvider(provider: OAuthClientProvider, address: URL): OAu
 function assertReachable(target: URL, from: URL): void {
   if (mayLeadTo(from, target)) return
   throw new Error(
-    `The server named ${target.protocol}//${target.host} as a place to log in. That is refused: it is not reached over https, or not on the web.`,
+    `Refusing to log in at ${target.protocol}//${target.host}, which the server specified: it does not use https, or is not public.`,
   )
 }

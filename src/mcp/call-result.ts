@@ -9,11 +9,11 @@ import type { ToolResult } from '../contract/tool/tool-result.ts'
 
 /** Maximum characters of text per result for the model. */
 const maxText = 262_144
-/** Maximum characters of base64 for all media of one result. */
+/** Maximum base64 characters for all media in one result. */
 const maxMedia = (maxAnswerBytes / 3) * 4
 const maxBlocks = 100
 
-/** Remaining space of a result. */
+/** A result's remaining space. */
 interface Room {
   text: number
   media: number
@@ -22,11 +22,11 @@ interface Room {
 type Block = Partial<Record<'type' | 'text' | 'data' | 'mimeType' | 'resource' | 'uri' | 'name' | 'description' | 'blob', unknown>>
 
 /**
- * Converts the result of a server to a tool result for the model.
+ * Converts a server's result to a tool result for the model.
  *
  * **Contract**
- * - Text, images, PDFs, audio and video are passed on. A resource becomes its text under its URI. Other binary data and unknown kinds
- *   become a note. `structuredContent` goes to `details`, and is shown as JSON if there is no other content.
+ * - Passes on text, images, PDFs, audio and video. Converts a resource to its URI and text. Replaces other binary data and unknown kinds
+ *   with a note. `structuredContent` goes to `details`, and is shown as JSON if there is no other content.
  * - At most 256 Ki characters of text, 8 Mi of media and 100 blocks. A note says what was dropped. Never throws.
  */
 export function callResult(answer: unknown): ToolResult {
@@ -37,7 +37,13 @@ export function callResult(answer: unknown): ToolResult {
   if (given.length > maxBlocks) blocks.push(text(`[${given.length - maxBlocks} more parts are left out]`))
   const details = jsonOf(structuredContent ?? (blocks.length === 0 ? toolResult : undefined))
   if (blocks.length === 0) blocks.push(text(details === undefined ? '(no content)' : cutText(JSON.stringify(details), maxText)))
-  return { content: blocks, ...(details !== undefined && { details }), ...(isError === true && { isError }) }
+  const result: ToolResult = { content: blocks, ...(details !== undefined && { details }), ...(isError === true && { isError }) }
+  return structuredContent === undefined || details !== undefined ? result : withoutDetails(result, 'is not JSON, or too large')
+}
+
+/** Removes the structured content from a result and adds a note with the reason. */
+export function withoutDetails({ details: _, content, ...rest }: ToolResult, why: string): ToolResult {
+  return { content: [...content, note(`structuredContent ${oneLine(why, 1000)}`)], ...rest }
 }
 
 function shown(block: Block, room: Room): Content[] {
@@ -80,12 +86,12 @@ function cut(words: string, room: Room): Content[] {
   if (room.text <= 0) return []
   const part = cutText(words, room.text)
   room.text -= words.length
-  // Marks the cut also when the space is exactly used up.
+  // Marks the truncation even if the text uses the space exactly.
   if (room.text === 0) return [text(part + truncated)]
   return [text(part)]
 }
 
-/** Returns a media block; `undefined` if the data is no media or does not fit. */
+/** Returns a media block, or `undefined` if the data is not media or does not fit. */
 function mediaOf(data: unknown, type: unknown, room: Room, name?: string): ImageContent | FileContent | undefined {
   if (typeof data !== 'string' || data.length > room.media || data === '' || !isBase64(data)) return undefined
   const block = answeredMedia(data, typeof type === 'string' ? oneLine(type) : '', name)
@@ -101,14 +107,14 @@ function sizeOf(base64: unknown): string {
   return typeof base64 === 'string' ? `${Math.floor((base64.length * 3) / 4)} bytes` : 'no data'
 }
 
-/** Returns the part for the application; `undefined` if it cannot be stored or is too large. */
+/** Returns the part for the application, or `undefined` if it cannot be stored or is too large. */
 function jsonOf(value: unknown): JsonValue | undefined {
   if (value === undefined || jsonFault(value, 'structuredContent') !== undefined) return undefined
   const json = JSON.stringify(value)
   return json.length > maxText ? undefined : JSON.parse(json)
 }
 
-/** Marks a truncated text, like the other tools do. */
+/** Marks truncated text, as the other tools do. */
 const truncated = '\n... (output truncated)'
 
 /** Cuts `text` to `limit` characters, without splitting a surrogate pair, and marks the cut. */
@@ -117,7 +123,7 @@ export function cutText(text: string, limit: number): string {
   return `${headOf(text, limit)}${truncated}`
 }
 
-/** Makes text of a server safe for one line: no line breaks or control characters, at most `limit` characters. */
+/** Makes server text safe for one line: no line breaks or control characters, at most `limit` characters. */
 export function oneLine(text: unknown, limit = 200): string {
   const words = typeof text === 'object' && text !== null ? '(no text)' : String(text)
   const line = escapeControls(words.slice(0, limit + 1)).replaceAll(/[\t\n]+/g, ' ')

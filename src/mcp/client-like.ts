@@ -1,16 +1,21 @@
 import type { JsonObject } from '../contract/json.ts'
+import type { McpToolUi } from './apps/app-meta.ts'
 
-/** A tool as a server lists it. Untrusted. Source: https://modelcontextprotocol.io */
+/** Untrusted tool entry from a server's list. Source: https://modelcontextprotocol.io */
 export interface McpTool {
   name: string
   title?: string
   description?: string
   /** Unvalidated. */
   inputSchema?: unknown
+  /** Schema of `structuredContent` in results. Unvalidated. */
+  outputSchema?: unknown
   annotations?: McpToolAnnotations
+  /** The app that shows calls of the tool, and who may call the tool. */
+  ui?: McpToolUi
 }
 
-/** Hints of a server about the effects of its tool. Not guaranteed. */
+/** A server's hints about a tool's effects. Not guaranteed. */
 export interface McpToolAnnotations {
   title?: string
   readOnlyHint?: boolean
@@ -19,7 +24,7 @@ export interface McpToolAnnotations {
   openWorldHint?: boolean
 }
 
-/** A progress notification of a server. */
+/** A progress notification from a server. */
 export interface McpProgress {
   progress: number
   total?: number | undefined
@@ -32,9 +37,7 @@ export interface McpRequestOptions {
   /** Milliseconds. */
   timeout?: number
   onprogress?: (progress: McpProgress) => void
-  /**
-   * Sends an elicitation of the server to the user of this call; `params` are unvalidated. Used by `connectMcp`; other clients ignore it.
-   */
+  /** Sends the server's elicitation to this call's user. `params` are unvalidated. Used by `connectMcp`; other clients ignore it. */
   onelicit?: (params: unknown, signal: AbortSignal) => Promise<{ action: 'accept' | 'decline' | 'cancel'; content?: JsonObject }>
   /** Whether the call may be repeated if its outcome is unknown. Used by `connectMcp`. */
   isRepeatable?: boolean
@@ -44,7 +47,7 @@ export interface McpRequestOptions {
   pause?: () => () => void
 }
 
-/** Options of a call: those of SDK 2.x, which also serve as the result schema of 1.x. */
+/** Call options for SDK 2.x, which also serve as result schema for SDK 1.x. */
 export interface McpCallOptions extends McpRequestOptions {
   /** SDK 2.x reads from it which arguments become headers. */
   toolDefinition?: object
@@ -58,12 +61,12 @@ export interface McpResultSchema {
 }
 
 /**
- * A client that is connected to one server. The `Client` classes of `@modelcontextprotocol/sdk` 1.x and `@modelcontextprotocol/client`
- * 2.x fit.
+ * A client connected to one server. Accepts the `Client` classes of `@modelcontextprotocol/sdk` 1.x and `@modelcontextprotocol/client` 2.x.
  *
  * **Contract**
  * - `callTool` gets the options twice: version 1.x has a schema as the second argument, 2.x the options; both find their own.
- * - Unhandled notifications go to `fallbackNotificationHandler`; it is replaced by one that calls the one before.
+ * - Unhandled notifications go to `fallbackNotificationHandler`. `mcpTools` replaces this handler with one that also calls the previous
+ *   handler.
  *
  * Source: docs/guides/mcp.md
  */
@@ -80,12 +83,16 @@ export interface McpClientLike {
   ): Promise<unknown>
   /** Returns the server's instructions. */
   getInstructions?(): string | undefined
-  getServerCapabilities(): { tools?: object | undefined } | undefined
+  getServerCapabilities():
+    | { tools?: object | undefined; resources?: object | undefined; prompts?: object | undefined; completions?: object | undefined }
+    | undefined
   fallbackNotificationHandler?: (notification: { method: string }) => Promise<void>
+  /** Called after a reconnect, when the server has lost all subscriptions; replaced like `fallbackNotificationHandler`. */
+  onReconnected?: () => void
   close(): Promise<void>
 }
 
-/** Accepts any result. The code that reads a part validates it, so that one invalid part does not lose the rest. */
+/** Accepts any result. Each part is validated when it is read, so that one invalid part does not discard the rest. */
 export const anyResult = {
   '~standard': { version: 1 as const, vendor: 'phi-core', validate: (value: unknown) => ({ value }) },
   /** Required by the 1.x SDK. */

@@ -18,14 +18,16 @@ const maxWords = 500
 const maxChoices = 200
 
 /**
- * Returns a handler that turns elicitations of the server into `inputRequested` events.
+ * Returns a handler that converts the server's elicitations to `inputRequested` events.
  *
  * **Contract**
- * - Never rejects. Resolves to `cancel` if the request is neither a flat form nor a web URL, after 20 elicitations, and if no user
+ * - Never rejects. Resolves with `cancel` if the request is neither a flat form nor a web URL, after 20 elicitations, or if no user
  *   responds.
- * - Fills the form's defaults into the input and validates it. Invalid input is requested again, twice at most. URLs are not opened.
+ * - Adds the form's defaults to the input and validates it. Requests invalid input again, at most twice. Does not open URLs.
  */
-export function elicitFrom({ requestInput }: ToolContext): ((params: unknown, signal: AbortSignal) => Promise<InputAnswer>) | undefined {
+export function elicitFrom({
+  requestInput,
+}: Pick<ToolContext, 'requestInput'>): ((params: unknown, signal: AbortSignal) => Promise<InputAnswer>) | undefined {
   if (requestInput === undefined) return undefined
   let asked = 0
   return async (params, signal) => {
@@ -123,7 +125,7 @@ function isPreset(value: unknown): value is string | number | boolean | string[]
 async function problemOf(schema: JsonSchema, content: JsonObject): Promise<string | undefined> {
   const { properties } = schema
   const extra = Object.keys(content).find((name) => !Object.hasOwn(Object(properties), name))
-  if (extra !== undefined) return `${extra}: was not asked for`
+  if (extra !== undefined) return `${extra}: was not requested`
   try {
     const { issues } = await jsonSchemaValidator.compile(schema)(content)
     return issues?.map(({ message, path }) => `${path?.map(String).join('.') ?? ''}: ${message}`).join('; ')
@@ -132,7 +134,7 @@ async function problemOf(schema: JsonSchema, content: JsonObject): Promise<strin
   }
 }
 
-/** Returns a copy of `given` with the defaults of missing properties. Writes only to the copy, whatever the schema contains. */
+/** Returns a copy of `given` with defaults for missing properties. Does not modify `given` or the schema. */
 function fillDefaults(schema: unknown, given: JsonObject): JsonObject {
   const filled = copyJson({ ...given })
   const { properties }: { properties?: unknown } = Object(schema)

@@ -2,10 +2,10 @@ import { escapeControls } from '../base/text/characters.ts'
 import { cutText } from './call-result.ts'
 import type { McpClientLike } from './client-like.ts'
 
-/** Maximum characters of the instructions of one server: every request contains them. */
+/** Maximum characters of one server's instructions. Limited, because every request contains them. */
 const maxInstructions = 16_384
 
-/** Returns the server's instructions, sanitized for a prompt; `undefined` if there are none. */
+/** Returns the server's instructions, sanitized for a prompt, or `undefined` if there are none. */
 export function instructionsOf(client: Pick<McpClientLike, 'getInstructions'>): string | undefined {
   const given: unknown = client.getInstructions?.()
   if (typeof given !== 'string' || given.trim() === '') return undefined
@@ -13,12 +13,12 @@ export function instructionsOf(client: Pick<McpClientLike, 'getInstructions'>): 
 }
 
 /**
- * Returns the instructions of the servers of `sets` as a part of a system prompt; empty if no server has any.
+ * Returns the instructions of the servers in `sets` as part of a system prompt. Empty if no server has instructions.
  *
  * **Contract**
- * - Encloses each in tags that name its tools and that the text cannot close. The text is untrusted: leave out servers that you do not
- *   trust.
- * - Read once. A restarted server may send other instructions.
+ * - Wraps each server's text in tags that list its tools and that the text cannot close. The text is untrusted: omit servers that you do
+ *   not trust.
+ * - Reads the instructions once. A restarted server may send different ones.
  *
  * Source: docs/guides/mcp.md
  *
@@ -34,5 +34,5 @@ export function mcpInstructions(
     return [`<mcp-server${tools}>\n${instructions.replaceAll(/<(?=\/?mcp-server)/gi, '&lt;')}\n</mcp-server>`]
   })
   if (parts.length === 0) return ''
-  return ['Instructions of MCP servers for the use of their tools. They apply to these tools only.', ...parts].join('\n\n')
+  return ['Instructions from MCP servers for their tools. They apply only to these tools.', ...parts].join('\n\n')
 }

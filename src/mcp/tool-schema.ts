@@ -5,26 +5,26 @@ import { aJsonSchema } from '../contract/shape/shape.ts'
 import type { StandardSchema } from '../types/standard-schema.ts'
 import type { ToolParameters } from '../types/tool/tool.ts'
 import { cheapSchema } from '../validation/cheap-schema.ts'
-import { jsonSchemaValidator } from '../validation/json-schema-validator.ts'
+import { type JsonCheck, jsonSchemaValidator } from '../validation/json-schema-validator.ts'
+import { isStandardSchema } from '../validation/tool-parameters.ts'
 import { readableSchema } from './readable-schema.ts'
 
-/** Schema and validation of a tool's arguments. `unchecked`: why part of the validation is left to the server. */
+/** Schema and validation of a tool's arguments. `unchecked`: reason why the server must validate part of them. */
 export interface ServerSchema {
   parameters: ToolParameters
   jsonSchema?: JsonSchema
   unchecked?: string
 }
 
-/** Maximum characters of a schema as JSON: every request contains it. */
+/** Maximum characters of a schema as JSON. Limited, because every request contains it. */
 const maxSchema = 262_144
-/** Maximum characters of all parts of a schema that are compiled one by one. */
+/** Maximum total characters of schema parts that are compiled separately. */
 const maxParts = 400_000
 
 /**
- * Returns the schema and validation for a tool; `undefined` if the schema is too large or too deep to send.
+ * Returns the schema and validation for a tool, or `undefined` if the schema is too large or too deep to send.
  *
- * Enforces what our validator supports. If it does not support the schema as a whole, it enforces the supported properties one by one.
- * The model gets the unchanged schema.
+ * If the validator does not support the whole schema, enforces only the supported properties. The model gets the unchanged schema.
  */
 export function serverSchema(given: unknown): ServerSchema | undefined {
   if (given === undefined) return { parameters: { type: 'object' } }
@@ -39,7 +39,23 @@ export function serverSchema(given: unknown): ServerSchema | undefined {
   const unchecked = faultOf(schema)
   if (unchecked !== undefined) return { parameters: inParts(partsOf(schema)), jsonSchema, unchecked }
   if (isWhole) return { parameters: jsonSchema }
-  return { parameters: inParts([schema]), jsonSchema, unchecked: 'A pattern in it cannot be matched in bounded time.' }
+  return { parameters: inParts([schema]), jsonSchema, unchecked: 'The schema has a pattern that cannot be matched in bounded time.' }
+}
+
+const outputChecks = new WeakMap<object, JsonCheck>()
+
+/**
+ * Returns the validator for a tool's `structuredContent`, or `undefined` if there is no usable `outputSchema`. As with arguments, enforces
+ * only the properties that the validator supports. Compiled once per schema.
+ */
+export function outputCheck(outputSchema: unknown): JsonCheck | undefined {
+  if (typeof outputSchema !== 'object' || outputSchema === null) return undefined
+  const known = outputChecks.get(outputSchema)
+  const schema = known === undefined ? serverSchema(outputSchema)?.parameters : undefined
+  if (schema === undefined) return known
+  const check: JsonCheck = isStandardSchema(schema) ? (value) => schema['~standard'].validate(value) : jsonSchemaValidator.compile(schema)
+  outputChecks.set(outputSchema, check)
+  return check
 }
 
 function faultOf(schema: JsonSchema): string | undefined {

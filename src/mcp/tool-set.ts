@@ -1,6 +1,5 @@
 import { raceAbort } from '../base/abort.ts'
 import { aLogger } from '../base/argument-checks.ts'
-import { sha256 } from '../base/hash.ts'
 import { logWarning } from '../base/log-warning.ts'
 import { startTimer } from '../base/timer.ts'
 import { errorText } from '../contract/errors.ts'
@@ -18,38 +17,21 @@ import {
   options as optionsOf,
   withMethods,
 } from '../contract/shape/shape.ts'
-import { asToolName } from '../contract/tool/tool-result.ts'
 import type { Logger } from '../types/logger.ts'
+import type { ApprovalInfo } from '../types/run/question.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
+import { isVisibleTo } from './apps/app-meta.ts'
+import { appServer, type McpAppServer } from './apps/app-server.ts'
 import { oneLine } from './call-result.ts'
 import type { McpClientLike, McpTool } from './client-like.ts'
+import { changesOf } from './features/changes.ts'
+import { resourceTools } from './features/resource-tools.ts'
+import { type McpServerFeatures, serverFeatures } from './features/server-features.ts'
 import { instructionsOf } from './instructions.ts'
 import { listTools } from './list-tools.ts'
 import { agentTool, fingerprintOf, type ServerTool, type ToolSetting } from './server-tool.ts'
+import { legalPrefix, prefixWords, toolName } from './tool-name.ts'
 import { serverSchema } from './tool-schema.ts'
-
-/** Tool names that every provider accepts: a valid `isToolName` that begins as Gemini requires. */
-const legal = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/
-/** Suffix of a name that {@link toolName} changed. */
-const marked = /_[0-9a-f]{12}$/
-
-/** Rule for prefixes: no `__`, so that the first `__` of a name always ends the prefix. */
-export const prefixWords = '1 to 32 letters, digits, "-" and single "_", the first a letter'
-export const legalPrefix = /^(?=.{1,32}$)[a-zA-Z](?:_?[a-zA-Z0-9-])*$/
-
-/**
- * Returns the name under which a model calls the tool `name` of a server: `{prefix}__{name}`.
- *
- * **Contract**: valid for every provider, and unique per prefix and name. A name that is invalid, too long, or looks like a changed one
- * keeps its valid characters and ends in twelve hex digits of its hash.
- */
-function toolName(prefix: string | undefined, name: string): string {
-  const whole = prefix === undefined ? name : `${prefix}__${name}`
-  if (legal.test(whole) && !marked.test(whole)) return whole
-  // As JSON, which keeps lone surrogates distinct.
-  const kept = asToolName(whole).replace(/^(?![a-zA-Z_])/, '_')
-  return `${kept.slice(0, 51)}_${sha256(JSON.stringify(whole)).slice(0, 12)}`
-}
 
 /** Timeouts for calls of a server. */
 export interface McpCallTimeouts {
@@ -68,7 +50,9 @@ export interface McpToolsOptions extends McpCallTimeouts {
   /** Names as the server lists them, or a predicate. Default: all. */
   include?: readonly string[] | ((tool: McpTool) => boolean)
   /** Whether a call needs approval; overrides the server's hints. Default: tools that the server marks as destructive need it. */
-  needsApproval?: boolean | ((tool: McpTool, args: JsonObject) => boolean | Promise<boolean>)
+  needsApproval?: boolean | ((tool: McpTool, args: JsonObject, info: ApprovalInfo) => boolean | Promise<boolean>)
+  /** Adds the tools `list_resources` and `read_resource` for the model, if the server has resources. Default: false. */
+  resourceTools?: boolean
   /** Logs unenforced schemas, skipped tools and changes. Default: none. */
   logger?: Logger
 }
@@ -85,11 +69,16 @@ export interface McpToolChange {
  * The tools of one server as a live array: it updates in place when the server changes its tools. An agent that uses it sees changes from
  * its next turn on.
  */
-export interface McpToolSet extends ReadonlyArray<AgentTool>, AsyncDisposable {
+export interface McpToolSet extends ReadonlyArray<AgentTool>, McpServerFeatures, AsyncDisposable {
   /** The prefix from the options. */
   readonly prefix: string | undefined
   /** The server's instructions, at most 16,384 characters. Untrusted. `mcpInstructions` adds them to a prompt. */
   readonly instructions: string | undefined
+  /**
+   * Returns the app (`ui://`) that shows calls of a tool, by the name that the model uses; `undefined` if it has none. Returns the same object
+   * until the tool changes. For `mountMcpApp`.
+   */
+  app(toolName: string): McpAppServer | undefined
   /** Reads the list again. Rejects with `McpError` and changes nothing if it cannot be read. */
   refresh(): Promise<McpToolChange>
   /**
@@ -117,6 +106,7 @@ const mcpToolsOptions = optionsOf<McpToolsOptions>({
   include: either(listOf(aText), aFunction),
   ...callTimeouts,
   needsApproval: either(aFlag, aFunction),
+  resourceTools: aFlag,
   logger: aLogger,
 })
 
@@ -146,6 +136,8 @@ export async function mcpTools(client: McpClientLike, options: McpToolsOptions =
   const instructions = { get: () => instructionsOf(client) }
   return Object.assign(Object.defineProperty(list as AgentTool[] & Pick<McpToolSet, 'instructions'>, 'instructions', instructions), {
     prefix: options.prefix,
+    ...serverFeatures(source.setting, options.logger),
+    app: (toolName: string) => source.app(toolName),
     refresh: () => source.refresh(),
     subscribe: (listener: (change: McpToolChange) => void) => source.subscribe(listener),
     close: () => source.close(),
@@ -163,12 +155,17 @@ class ToolSource {
   readonly list: AgentTool[] = []
   readonly #client: McpClientLike
   readonly #options: McpToolsOptions
-  readonly #setting: ToolSetting
+  readonly setting: ToolSetting
   /** By server name. Includes removed tools, so that one that comes back with changes is not treated as new. */
   readonly #known = new Map<string, ServerTool>()
+  /** The tools that the server lists now, by its names, including those that only apps may call. */
+  #listed: ReadonlyMap<string, ServerTool> = new Map()
+  /** The same app for each question about a tool, until the tool changes. */
+  readonly #apps = new WeakMap<AgentTool, McpAppServer>()
   readonly #listeners = new Set<(change: McpToolChange) => void>()
   readonly #warned = new Set<string>()
   #reading: Promise<McpToolChange> | undefined
+  #isRead = false
   #isStale = false
   #refreshes = 0
   #isClosed = false
@@ -179,7 +176,7 @@ class ToolSource {
     const { timeoutMs = defaultCallMs, resetTimeoutOnProgress = true, needsApproval } = options
     const { totalTimeoutMs = Math.max(defaultTotalMs, timeoutMs) } = options
     const limits = { timeoutMs, totalTimeoutMs }
-    this.#setting = { client, limits, resetTimeoutOnProgress, needsApproval, settled: (signal) => this.#settled(signal) }
+    this.setting = { client, limits, resetTimeoutOnProgress, needsApproval, settled: (signal) => this.#settled(signal) }
     const before = client.fallbackNotificationHandler
     const onNotification: typeof before = async (notification) => {
       if (notification.method === 'notifications/tools/list_changed') this.#onChanged()
@@ -188,14 +185,30 @@ class ToolSource {
     client.fallbackNotificationHandler = onNotification
   }
 
+  /** The same tools for each refresh, unless the server no longer has resources. */
+  get #resourceTools(): readonly AgentTool[] {
+    const tools = resourceTools(this.setting, (name) => toolName(this.#options.prefix, name))
+    return tools.map((tool) => this.list.find(({ name }) => name === tool.name) ?? tool)
+  }
+
   subscribe(listener: (change: McpToolChange) => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
 
+  app(toolName: string): McpAppServer | undefined {
+    const found = [...this.#listed.values()].find(({ tool }) => tool.name === toolName)
+    if (found === undefined) return undefined
+    const app =
+      this.#apps.get(found.tool) ?? appServer(found, (name) => (this.#isClosed ? undefined : this.#listed.get(name)), this.setting)
+    if (app !== undefined) this.#apps.set(found.tool, app)
+    return app
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     this.#listeners.clear()
+    changesOf(this.#client).forget()
     await this.#client.close()
   }
 
@@ -239,21 +252,27 @@ class ToolSource {
   }
 
   async #read(): Promise<McpToolChange> {
-    const listed = await listTools(this.#client, this.#setting.limits.timeoutMs)
-    const isFirst = this.#known.size === 0
+    const listed = await listTools(this.#client, this.setting.limits.timeoutMs)
+    const isFirst = !this.#isRead
+    this.#isRead = true
     const before = new Set(this.list.map(({ name }) => name))
     const change: McpToolChange = { added: [], removed: [], changed: [] }
     const tools = new Map<string, AgentTool>()
+    const all = new Map<string, ServerTool>()
+    if (this.#options.resourceTools === true) for (const tool of this.#resourceTools) tools.set(tool.name, tool)
     for (const info of listed) {
       if (!this.#isIncluded(info)) continue
       const name = toolName(this.#options.prefix, info.name)
-      if (tools.has(name)) {
+      if (tools.has(name) || all.has(info.name)) {
         this.#warnOnce('mcpToolTwice', info.name, { tool: name })
         continue
       }
-      const tool = this.#toolOf(name, info, change)
-      if (tool !== undefined) tools.set(name, tool)
+      const found = this.#toolOf(name, info, change)
+      if (found === undefined) continue
+      all.set(info.name, found)
+      if (isVisibleTo('model', info)) tools.set(name, found.tool)
     }
+    this.#listed = all
     change.added = [...tools.keys()].filter((name) => !before.has(name))
     change.removed = [...before].filter((name) => !tools.has(name))
     if (change.added.length + change.removed.length + change.changed.length === 0) return change
@@ -268,28 +287,32 @@ class ToolSource {
     return typeof include === 'function' ? include(info) === true : include.includes(info.name)
   }
 
-  /** Returns the existing tool for `info`, or a new one if it changed; `undefined` if it cannot be sent to a model. */
-  #toolOf(name: string, info: McpTool, change: McpToolChange): AgentTool | undefined {
+  /** Returns the existing tool for `info`, or a new one if it changed, or `undefined` if it cannot be sent to a model. */
+  #toolOf(name: string, info: McpTool, change: McpToolChange): ServerTool | undefined {
     const fingerprint = fingerprintOf(info)
     const known = this.#known.get(info.name)
-    if (known !== undefined && known.fingerprint === fingerprint) return known.tool
+    if (known !== undefined && known.fingerprint === fingerprint) {
+      // May have a new outputSchema, which is not part of the fingerprint.
+      known.info = info
+      return known
+    }
     const schema = serverSchema(info.inputSchema)
     if (schema === undefined) {
-      this.#warnOnce('mcpToolLeftOut', info.name, { tool: name, why: 'The inputSchema is no schema, or is too large for a model.' })
+      this.#warnOnce('mcpToolLeftOut', info.name, { tool: name, why: 'inputSchema is not a schema, or is too large for a model.' })
       return undefined
     }
     if (schema.unchecked !== undefined)
       this.#warnOnce('mcpSchemaLeftToServer', info.name, { tool: name, why: oneLine(schema.unchecked, 500) })
     if (known === undefined) {
       const shared: Omit<ServerTool, 'tool'> = { info, fingerprint, agreed: fingerprint }
-      const added: ServerTool = Object.assign(shared, { tool: agentTool(name, shared, schema, this.#setting) })
+      const added: ServerTool = Object.assign(shared, { tool: agentTool(name, shared, schema, this.setting) })
       this.#known.set(info.name, added)
-      return added.tool
+      return added
     }
     Object.assign(known, { info, fingerprint })
-    known.tool = agentTool(name, known, schema, this.#setting)
-    change.changed.push(name)
-    return known.tool
+    known.tool = agentTool(name, known, schema, this.setting)
+    if (isVisibleTo('model', info)) change.changed.push(name)
+    return known
   }
 
   #tell(change: McpToolChange): void {

@@ -3,7 +3,7 @@ import { checkOptions } from '../contract/shape/read.ts'
 import { withMethods } from '../contract/shape/shape.ts'
 import type { McpCallOptions, McpClientLike, McpRequestOptions, McpTool } from './client-like.ts'
 
-/** A tool as the browser lists it. Untrusted. */
+/** Untrusted tool entry from the browser's list. */
 export interface ModelContextTool {
   name: string
   title?: string
@@ -12,10 +12,10 @@ export interface ModelContextTool {
   annotations?: { readOnlyHint?: boolean; consequentialHint?: boolean; debugging?: boolean }
 }
 
-/** The parts of `document.modelContext` that are used. Source: https://webmachinelearning.github.io/webmcp */
+/** The parts of `document.modelContext` that this package uses. Source: https://webmachinelearning.github.io/webmcp */
 export interface ModelContextLike<Tool extends ModelContextTool = ModelContextTool> {
   getTools(): Promise<readonly Tool[]>
-  /** Resolves to the result as JSON text, or `null` if the document navigated away. */
+  /** Resolves with the result as JSON text, or `null` if the document navigated away. */
   executeTool(tool: Tool, input?: object, options?: { signal?: AbortSignal }): Promise<string | null>
   addEventListener(type: 'toolchange', listener: () => void): void
   removeEventListener(type: 'toolchange', listener: () => void): void
@@ -24,14 +24,14 @@ export interface ModelContextLike<Tool extends ModelContextTool = ModelContextTo
 const aModelContext = withMethods('document.modelContext', 'getTools', 'executeTool', 'addEventListener', 'removeEventListener')
 
 /**
- * Wraps the WebMCP tools of a web page as a connected client for `mcpTools`. An agent in the page then uses them under the same rules as
- * tools of a server.
+ * Wraps the WebMCP tools of a web page as a connected client for `mcpTools`. An agent in the page then uses them under the same rules as a
+ * server's tools.
  *
  * **Contract**
- * - Lists tools of same-origin documents in the browser's order; the first of duplicate names wins. Skips debugging tools. Consequential
+ * - Lists tools of same-origin documents in the browser's order. The first of duplicate names wins. Skips debugging tools. Consequential
  *   tools need approval.
  * - The list follows registrations and removals. Cancelling a call cancels the tool.
- * - Throws `ConfigError` `invalidOption` if `context` is no model context: check `'modelContext' in document` first.
+ * - Throws `ConfigError` `invalidOption` if `context` is not a model context: check `'modelContext' in document` first.
  *
  * Source: docs/guides/mcp.md
  *
@@ -44,7 +44,7 @@ export function webMcpClient<Tool extends ModelContextTool>(context: ModelContex
   let known = new Map<string, Tool>()
   const list = async (): Promise<McpTool[]> => {
     const tools = (await context.getTools()).filter(({ annotations }) => annotations?.debugging !== true)
-    // Reversed, so that the first of duplicate names wins.
+    // Reverses the list, so that the first of duplicate names wins.
     known = new Map(tools.toReversed().map((tool) => [tool.name, tool]))
     return [...known.values()].reverse().map(asMcpTool)
   }
@@ -57,7 +57,7 @@ export function webMcpClient<Tool extends ModelContextTool>(context: ModelContex
     callTool: async ({ name, arguments: input = {} }, given?: McpCallOptions, options: McpRequestOptions = given ?? {}) => {
       if (!known.has(name)) await list()
       const tool = known.get(name)
-      if (tool === undefined) throw new Error(`The page offers no tool ${JSON.stringify(name)} any more.`)
+      if (tool === undefined) throw new Error(`The page no longer offers the tool ${JSON.stringify(name)}.`)
       const { signal } = options
       return resultIn(await context.executeTool(tool, input, signal === undefined ? {} : { signal }))
     },
@@ -80,8 +80,7 @@ function asMcpTool({ name, title, description, inputSchema, annotations: hints }
 
 /** Converts the result of a web page: any JSON, or an MCP result. */
 function resultIn(result: string | null): unknown {
-  if (result === null)
-    return { content: [{ type: 'text', text: 'The page went to another address before it had answered.' }], isError: true }
+  if (result === null) return { content: [{ type: 'text', text: 'The page navigated away before it responded.' }], isError: true }
   const value = parsedJson(result) ?? result
   if (Array.isArray(Object(value).content)) return value
   const text = typeof value === 'string' ? value : result

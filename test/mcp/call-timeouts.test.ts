@@ -56,11 +56,11 @@ describe.each(Object.entries(generations))('the timeout of an MCP call: %s', (_,
     return { text, server }
   }
 
-  it('starts anew with each progress', async () => {
+  it('restarts the call timeout with each progress notification', async () => {
     expect(await called({ timeoutMs: 100 }, 1000)).toMatchObject({ text: 'finished' })
   })
 
-  it('expires without progress, and the server is told', async () => {
+  it('times out without progress, and cancels the call on the server', async () => {
     const { tool, server } = await slow({ timeoutMs: 100 })
     const call = outcome(tool.execute({}, context()))
     await vi.advanceTimersByTimeAsync(99)
@@ -72,21 +72,21 @@ describe.each(Object.entries(generations))('the timeout of an MCP call: %s', (_,
     await server.got('notifications/cancelled')
   })
 
-  it('does not start anew if resetTimeoutOnProgress is false', async () => {
+  it('ignores progress if resetTimeoutOnProgress is false', async () => {
     const { text } = await called({ timeoutMs: 100, resetTimeoutOnProgress: false }, 1000)
     expect(text).toBe(
       'The MCP server did not finish within 100 ms: the call timed out and was cancelled. Whether it took effect is unknown.',
     )
   })
 
-  it('has a total that no progress extends', async () => {
+  it('times out at totalTimeoutMs despite progress', async () => {
     const { text } = await called({ timeoutMs: 100, totalTimeoutMs: 500 }, 1000)
     expect(text).toBe(
-      'The MCP server did not finish within 500 ms, although it sent progress: the call timed out and was cancelled. Whether it took effect is unknown.',
+      'The MCP server did not finish within 500 ms, although it reported progress: the call timed out and was cancelled. Whether it took effect is unknown.',
     )
   })
 
-  it('has a total of ten minutes unless told otherwise', async () => {
+  it('defaults totalTimeoutMs to ten minutes', async () => {
     const { tool, server, progressToken } = await slow({ timeoutMs: 100_000 })
     const call = outcome(tool.execute({}, context()))
     await server.got('tools/call')
@@ -97,7 +97,7 @@ describe.each(Object.entries(generations))('the timeout of an MCP call: %s', (_,
     expect(await call).toContain('within 600000 ms')
   })
 
-  it('starts anew in a run as well, and leaves no timer', async () => {
+  it('restarts the call timeout in an agent run too, and leaves no timer', async () => {
     const { tool, server, finish, progressToken } = await slow({ timeoutMs: 100 })
     const agent = new Agent({ model: scripted([{ toolCalls: [{ name: 'act', arguments: {} }] }, { text: 'done' }]), tools: [tool] })
     const run = agent.prompt('go')

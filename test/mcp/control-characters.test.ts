@@ -19,7 +19,7 @@ const inputSchema = {
   additionalProperties: { description: bad },
 }
 
-describe.each(Object.entries(generations))('what an MCP server writes: %s', (_, connect) => {
+describe.each(Object.entries(generations))('text from an MCP server: %s', (_, connect) => {
   async function listed(tool: object) {
     const infos: McpTool[] = []
     const { client } = await connect(offering(() => [{ name: 'act', inputSchema: { type: 'object' }, ...tool }]))
@@ -27,14 +27,14 @@ describe.each(Object.entries(generations))('what an MCP server writes: %s', (_, 
     return { tool: agentTool, infos }
   }
 
-  it('has no control characters in the description and the label of a tool', async () => {
+  it('escapes control characters in tool descriptions and labels', async () => {
     const { tool, infos } = await listed({ title: bad, description: `first\n${bad}`, annotations: { title: bad } })
     expect(tool).toMatchObject({ label: seen, description: `first\n${seen}` })
     expect(infos).toMatchObject([{ title: seen, description: `first\n${seen}`, annotations: { title: seen } }])
     expect((await listed({ annotations: { title: bad } })).tool?.label).toBe(seen)
   })
 
-  it('has none in titles and descriptions of a schema, at any depth, and keeps its values', async () => {
+  it('escapes control characters in schema titles and descriptions, but not in values', async () => {
     const { tool } = await listed({ inputSchema })
     expect(tool?.jsonSchema ?? tool?.parameters).toEqual({
       type: 'object',
@@ -53,7 +53,7 @@ describe.each(Object.entries(generations))('what an MCP server writes: %s', (_, 
 })
 
 describe('instructions of an MCP server', () => {
-  it('have no control characters in a prompt', async () => {
+  it('escapes control characters of server instructions in the prompt', async () => {
     const [connect] = Object.values(generations)
     const { client } = (await connect?.(offering(() => []))) ?? {}
     if (client === undefined) throw new Error('no client')

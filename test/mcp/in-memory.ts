@@ -54,7 +54,7 @@ export function serve(end: End, answering: Answering): PlainServer {
           ? {
               result: {
                 protocolVersion: '2025-06-18',
-                capabilities: { tools: { listChanged: true } },
+                capabilities: { tools: { listChanged: true }, resources: { subscribe: true }, prompts: {}, completions: {} },
                 serverInfo: { name: 'plain', version: '1' },
               },
             }

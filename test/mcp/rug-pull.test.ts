@@ -21,8 +21,8 @@ async function changing() {
   return { says, set: await mcpTools(client) }
 }
 
-describe('a tool that describes itself anew', () => {
-  it('while its call is about to run was not agreed to: the next call asks', async () => {
+describe('a tool whose description changes', () => {
+  it('requests a new approval at the next call if the description changes during execution', async () => {
     const { says, set } = await changing()
     let calls = 0
     const hooks = {
@@ -37,7 +37,7 @@ describe('a tool that describes itself anew', () => {
     expect(ofType(events, 'approvalRequested')).toHaveLength(1)
   })
 
-  it('again while a person reads the description before, asks again', async () => {
+  it('requests approval again if the description changes while it is pending', async () => {
     const { says, set } = await changing()
     says.now = 'Writes.'
     await set.refresh()
@@ -55,7 +55,7 @@ describe('a tool that describes itself anew', () => {
     expect(asked).toHaveLength(2)
   })
 
-  it('asks until somebody has said yes', async () => {
+  it('repeats the approval request until the user approves', async () => {
     const { says, set } = await changing()
     says.now = 'Writes.'
     await set.refresh()

@@ -29,8 +29,8 @@ const odd = fc.oneof(
   fc.string({ unit: fc.constantFrom('a', '0'), minLength: 12, maxLength: 12 }).map((end) => `x_${end}`),
 )
 
-describe('names of tools', () => {
-  it('are legal, and no two of them alike', async () => {
+describe('tool names of mcpTools', () => {
+  it('creates legal and unique names for any server names', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uniqueArray(odd, { minLength: 2, maxLength: 12 }),
@@ -48,14 +48,14 @@ describe('names of tools', () => {
     )
   })
 
-  it('what was changed is not what another server calls a tool', async () => {
+  it('avoids a name that another server uses', async () => {
     const { set } = await setOf(['a.b'], 'p')
     const changed = set[0]?.name ?? ''
     expect((await setOf([changed.replace('p__', '')], 'p')).set[0]?.name).not.toBe(changed)
     expect((await setOf([changed])).set[0]?.name).not.toBe(changed)
   })
 
-  it('two servers that say the same are refused by the agent, who is told', async () => {
+  it('rejects two servers with the same tool name', async () => {
     const [one, other] = [await setOf(['act']), await setOf(['act'])]
     expect(() => new Agent({ model: scripted([]), tools: [...one.set, ...other.set] })).toThrow(ConfigError)
     expect(() => new Agent({ model: scripted([]), tools: [...one.set, ...other.set] })).toThrow(/act/)

@@ -19,7 +19,7 @@ const many = <T>(count: number, of: (at: number) => [string, T]): Record<string,
   Object.fromEntries(Array.from({ length: count }, (_, at) => of(at)))
 
 describe('schemas of a hostile server', () => {
-  it('with many properties beside many definitions, one of which cannot be enforced, are checked as far as that is quick', async () => {
+  it('validates in bounded time with thousands of properties and definitions', async () => {
     const $defs = many(4000, (at) => [`d${at}`, { type: 'string' }])
     const properties = { n: { type: 'number' }, bad: { type: 'nonsense' }, ...many(2000, (at) => [`p${at}`, { type: 'string' }]) }
     const { parameters } = await toolOf({ type: 'object', properties, required: ['n'], $defs })
@@ -29,7 +29,7 @@ describe('schemas of a hostile server', () => {
     expect(await validate({ n: 1, p1999: 5 })).not.toHaveProperty('issues')
   })
 
-  it('with a chain of references to the end of the stack are shown, and left to the server', async () => {
+  it('passes a very long reference chain on without validation', async () => {
     const $defs = many(4500, (at): [string, JsonSchema] => [`d${at}`, { not: { $ref: `#/$defs/d${at + 1}` } }])
     expect((await toolOf({ type: 'object', properties: { a: { $ref: '#/$defs/d0' } }, $defs })).jsonSchema).toHaveProperty('$defs')
   })

@@ -25,7 +25,7 @@ async function offered(...tools: PageTool[]) {
   return { context, tools: await mcpTools(webMcpClient(context), { prefix: 'page' }) }
 }
 
-it('tools that a page offers are tools of an agent, under the rules for those of a server', async () => {
+it('offers page tools to an agent under the rules for MCP tools', async () => {
   const { tools } = await offered(
     paint,
     simple('debug', async () => 'x', { annotations: { debugging: true } }),
@@ -41,13 +41,13 @@ it('tools that a page offers are tools of an agent, under the rules for those of
   expect(text).toMatch(/^\{"applied":"red"\} \| .*colour/)
 })
 
-it('what a page answers in other ways is a result too', async () => {
+it('accepts results of any form from the page', async () => {
   const answers: [string, unknown, string][] = [
     ['text', 'done', 'done'],
     ['number', 7, '7'],
     ['nothing', undefined, 'null'],
     ['as_a_server', { content: [{ type: 'text', text: 'from MCP' }] }, 'from MCP'],
-    ['left', leftThePage, 'The page went to another address'],
+    ['left', leftThePage, 'The page navigated away'],
   ]
   const { tools } = await offered(...answers.map(([name, value]) => simple(name, async () => value)))
   for (const [name, , told] of answers) {
@@ -59,7 +59,7 @@ it('what a page answers in other ways is a result too', async () => {
   }
 })
 
-it('a consequential tool asks a person, and one that fails is an error for the model', async () => {
+it('requests approval for a consequential tool, and reports its failure to the model', async () => {
   const fail = async () => {
     throw new Error('no money')
   }
@@ -75,7 +75,7 @@ it('a consequential tool asks a person, and one that fails is an error for the m
   expect(ends).toEqual([true])
 })
 
-it('follows what the page registers and takes back, until it is closed', async () => {
+it("follows the page's tool registrations until it is closed", async () => {
   const { context, tools } = await offered(paint)
   const taken = new AbortController()
   await context.registerTool(
@@ -88,7 +88,7 @@ it('follows what the page registers and takes back, until it is closed', async (
   await tools.close()
 })
 
-it('a run that is stopped cancels the tool', async () => {
+it('cancels the page tool when the run aborts', async () => {
   const [begun, cancelled] = [gate(), gate()]
   const hangs = simple('hang', (_input, { signal }) => {
     signal.addEventListener('abort', () => cancelled.open())
@@ -104,7 +104,7 @@ it('a run that is stopped cancels the tool', async () => {
   expect((await run.result).status).toBe('aborted')
 })
 
-it('is what the documentation shows', async () => {
+it('works as shown in the documentation', async () => {
   const context = new PageModelContext()
   await context.registerTool(simple('now', async () => 'noon'))
   const agent = await pageAgent(scripted([{ toolCalls: [{ name: 'page__now', arguments: {} }] }, { text: 'It is noon.' }]), context)
@@ -113,6 +113,6 @@ it('is what the documentation shows', async () => {
   await agent.close()
 })
 
-it('is refused what is no model context', () => {
+it('rejects an object that is no model context', () => {
   expect(() => webMcpClient({} as never)).toThrow(expect.objectContaining({ code: 'invalidOption' }))
 })

@@ -6,12 +6,12 @@ import { isTextType } from '../../../src/contract/message/media.ts'
 import { shownContent } from '../../../src/contract/message/message.ts'
 import type { Content, RunResult, ToolResult } from '../../../src/index.ts'
 
-/** Converts a tool result to the result of a call: content for a model, without `details`. */
+/** Converts a tool result to a call result: content for a model, without `details`. */
 export function resultOf({ content, isError }: Pick<ToolResult, 'content' | 'isError'>): CallToolResult {
   return { content: content.flatMap(blockOf), ...(isError === true && { isError }) }
 }
 
-/** Converts the result of a run to the result of a call: the agent's last response, or its failure. */
+/** Converts a run result to a call result: the agent's last response, or its failure. */
 export function answerOf(result: RunResult): CallToolResult {
   const { status, messages, output, error, limit, rejection } = result
   const last = messages.findLast((message) => message.role === 'assistant')
@@ -23,7 +23,7 @@ export function answerOf(result: RunResult): CallToolResult {
     }
   }
   const why = error?.message ?? rejection ?? limit?.reason ?? ''
-  return failure(`The agent has no answer: its run ended with status ${status}${why === '' ? '.' : `: ${why}`}`, blocks)
+  return failure(`The agent has no response: its run ended with status ${status}${why === '' ? '.' : `: ${why}`}`, blocks)
 }
 
 /** Returns the result of a failed call. */

@@ -2,31 +2,31 @@ import type { ClientCapabilities, ElicitRequestFormParams, ElicitResult } from '
 import type { AgentRun, InputAnswer, JsonObject, PendingApproval, PendingClientCall, PendingInput } from '../../../src/index.ts'
 import { escapeControls } from '../../../src/store.ts'
 
-/** There are no client tools here, so the model gets an error at once. */
+/** There are no client tools here, so the model gets an error immediately. */
 export function answerWithoutPage(run: AgentRun, call: PendingClientCall): void {
-  // It may have been withdrawn by then.
-  void run.answerCall(call, { error: 'No page is there that could run it.' }).catch(() => undefined)
+  // The request may have been withdrawn by then.
+  void run.answerCall(call, { error: 'No client is available to run this tool.' }).catch(() => undefined)
 }
 
-/** Asks the user of the client. Rejects on timeout, and when the connection is closed. */
+/** Asks the client's user. Rejects on timeout, and when the connection is closed. */
 export type Elicit = (params: object) => Promise<ElicitResult>
 
-/** The client's support for elicitation. */
+/** The elicitation modes that the client supports. */
 export interface Asking {
   elicit: Elicit
   capabilities: ClientCapabilities['elicitation']
 }
 
-/** Characters of arguments that are shown. Longer ones could hide their effect. */
+/** Maximum characters of the arguments to show. Longer arguments could hide their effect. */
 const maxShown = 8000
 
 /**
- * Asks the user of the client for approvals and input.
+ * Asks the client's user for approvals and input.
  *
  * **Contract**
- * - Only `approve: true` approves a call. Everything else denies it: a client without elicitation, a timeout, arguments that are
+ * - Only `approve: true` approves a call. Anything else denies it, such as a client without elicitation, a timeout, or arguments that are
  *   too long to show.
- * - The decision is bound to the shown arguments. Client tools are not supported: their calls fail.
+ * - The decision is bound to the shown arguments. Client tools are not supported, so their calls fail.
  *
  * Source: docs/guides/mcp.md
  */
@@ -39,7 +39,7 @@ export function askCaller(run: AgentRun, asking: Asking): void {
 }
 
 async function decide(run: AgentRun, pending: PendingApproval, asking: Asking): Promise<void> {
-  // Another client has decided already.
+  // Another client has already decided.
   if (!isPending(run, pending)) return
   const refused = await refusalOf(pending, asking)
   if (!isPending(run, pending)) return
@@ -51,11 +51,11 @@ function isPending(run: AgentRun, { toolCallId, argumentsHash }: PendingApproval
   return run.pendingApprovals().some((each) => each.toolCallId === toolCallId && each.argumentsHash === argumentsHash)
 }
 
-/** Returns why a call is denied; `undefined` if it is approved. */
+/** Returns why a call is denied, or `undefined` if it is approved. */
 async function refusalOf({ toolName, args }: PendingApproval, { elicit, capabilities }: Asking): Promise<string | undefined> {
-  if (!canFill(capabilities)) return 'it needs the approval of a person, and this client cannot ask one'
+  if (!canFill(capabilities)) return 'it requires user approval, which this client does not support'
   const shown = escapeControls(JSON.stringify(args, undefined, 2))
-  if (shown.length > maxShown) return 'its arguments are too long to be shown to a person'
+  if (shown.length > maxShown) return 'its arguments are too long to show to the user'
   try {
     const { action, content } = await elicit(approvalForm(toolName, shown))
     if (action === 'accept' && content?.approve === true) return undefined
@@ -94,7 +94,7 @@ async function answerOf({ message, schema, url, inputId }: PendingInput, { elici
   }
   if (!canFill(capabilities)) return { action: 'cancel' }
   const { action, content } = await elicit({ mode: 'form', message, requestedSchema: schema ?? { type: 'object', properties: {} } })
-  // The requester validates it.
+  // The requester validates the value.
   return action === 'accept' ? { action, content: (content ?? {}) as JsonObject } : { action }
 }
 

@@ -46,8 +46,8 @@ type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>
 const resourceNotFound = -32002
 
 /**
- * One connection of a server: the SDK's `Server` with the offers of `options`. Connect it to a transport; its end stops all
- * calls.
+ * One connection to a server: the SDK's `Server` with the tools, agents and skills from `options`. Connect it to a transport. All calls
+ * stop when the transport closes.
  *
  * Source: docs/guides/mcp.md
  */
@@ -69,7 +69,7 @@ export class McpServing {
       {
         capabilities: { logging: {}, ...(hasTools && { tools: {} }), ...(skills !== undefined && { prompts: {}, resources: {} }) },
         ...(instructions !== undefined && { instructions }),
-        // Generates no code: tools validate their input.
+        // Avoids generated code. Tools validate their input.
         jsonSchemaValidator: unusedValidator,
       },
     )
@@ -93,10 +93,10 @@ export class McpServing {
       if (!offered.some((tool) => tool.name === name))
         throw new McpError(ErrorCode.InvalidParams, `Tool ${JSON.stringify(name.slice(0, 100))} not found`)
       const { maxCalls = 16 } = this.#options
-      if (this.#running >= maxCalls) return failure(`As many calls run as may at once (${maxCalls}). Wait for one to end.`)
+      if (this.#running >= maxCalls) return failure(`The limit of ${maxCalls} concurrent calls is reached. Wait for one to end.`)
       this.#running += 1
       try {
-        // The protocol has JSON only.
+        // The protocol supports only JSON.
         return await this.#call(name, args as JsonObject, extra)
       } finally {
         this.#running -= 1
@@ -109,7 +109,7 @@ export class McpServing {
     const tool = tools.find((each) => each.name === name)
     if (tool !== undefined) return toolAnswer(await this.#follow(callOf(tool, args, extra.signal), extra).result)
     const { prompt } = args
-    if (typeof prompt !== 'string' || prompt.trim() === '') return failure('prompt must be a text that is not empty.')
+    if (typeof prompt !== 'string' || prompt.trim() === '') return failure('prompt must be a non-empty string.')
     const offered = ownOf(agents, name)
     let agent: Agent | undefined
     try {
@@ -117,7 +117,7 @@ export class McpServing {
     } catch (error) {
       logWarning(logger, 'agentFailed', { message: errorText(error) })
     }
-    if (agent === undefined) return failure('The agent could not be started; the reason went to the logger of the server.')
+    if (agent === undefined) return failure("The agent failed to start. The server's log has the reason.")
     return answerOf(await this.#follow(agent.prompt(prompt, { signal: extra.signal }), extra).result)
   }
 
@@ -160,7 +160,7 @@ export class McpServing {
 
 type ElicitParams = Extract<ServerRequest, { method: 'elicitation/create' }>['params']
 
-/** Runs one tool call in its own run: validation, approval and timeout are the same as in any run. */
+/** Runs one tool call in its own run. Validation, approval and timeout are the same as in any run. */
 function callOf(tool: AgentTool, args: JsonObject, signal: AbortSignal): AgentRun {
   const model = scripted([{ toolCalls: [{ name: tool.name, arguments: args }] }, { text: 'Done.' }])
   return new Agent({ model, tools: [tool], contextManagement: false, logger: false }).prompt('Call it.', { signal })
@@ -185,9 +185,9 @@ const aTransport = withMethods('a transport of the SDK', 'start', 'send', 'close
  * Serves agents, tools and skills to one client over any transport of the SDK.
  *
  * **Contract**
- * - Trusts the client at the other end, such as the program that started this one.
+ * - Trusts the client on the other end, such as the program that started this one.
  * - Stops its calls when the connection ends.
- * - Throws `ConfigError` `invalidOption` for a wrong option; rejects as the transport does.
+ * - Throws `ConfigError` `invalidOption` for an invalid option. Rejects with the transport's error.
  *
  * Source: docs/guides/mcp.md
  */

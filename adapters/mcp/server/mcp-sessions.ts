@@ -5,7 +5,7 @@ import { EventMemory } from './event-memory.ts'
 import { McpServing } from './mcp-server.ts'
 import type { McpServerOptions } from './offers.ts'
 
-/** Limits of concurrent clients. */
+/** Limits for concurrent clients. */
 export interface McpSessionLimits {
   idleMs: number
   maxSessions: number
@@ -21,11 +21,11 @@ interface Session {
 }
 
 /**
- * The connections of one server in this process.
+ * One server's connections in this process.
  *
  * **Contract**
- * - A session belongs to the caller that created it; for others it does not exist.
- * - An idle one without active calls is evicted after `idleMs`. Its client starts another one, as the protocol says.
+ * - A session belongs to the caller that created it. It does not exist for other callers.
+ * - An idle session without active calls is evicted after `idleMs`. Its client then starts another one, as the protocol requires.
  */
 export class McpSessions {
   readonly #options: McpServerOptions
@@ -38,17 +38,17 @@ export class McpSessions {
     this.#limits = limits
   }
 
-  /** Returns the transport of a session. Refuses with 404 if this caller does not have it. */
+  /** Returns the transport of a session. Rejects with 404 if it does not belong to this caller. */
   of(sessionId: string, { identity }: Caller): WebStandardStreamableHTTPServerTransport {
     const session = this.#sessions.get(sessionId)
     if (session === undefined || session.caller.identity !== identity) {
-      throw new ProblemError({ status: 404, code: 'notFound', detail: 'Session not found. Begin another one with initialize.' })
+      throw new ProblemError({ status: 404, code: 'notFound', detail: 'Session not found. Start a new session with initialize.' })
     }
     session.usedAt = Date.now()
     return session.transport
   }
 
-  /** Creates a transport for a client without a session. Refuses with 429 and 503 at the limits. */
+  /** Creates a transport for a client without a session. Rejects with 429 and 503 at the limits. */
   async begin(caller: Caller): Promise<WebStandardStreamableHTTPServerTransport> {
     await this.#makeRoom(caller)
     const serving = new McpServing(this.#options, caller)
@@ -78,10 +78,10 @@ export class McpSessions {
     const { maxSessions, maxSessionsPerCaller } = this.#limits
     const own = [...this.#sessions].filter(([, session]) => session.caller.identity === caller.identity)
     if (own.length >= shareOf(caller, maxSessionsPerCaller) && !(await this.#letOneGo(own))) {
-      refuse(429, 'tooManySessions', 'As many of your clients are connected as may be at once. Close one.', 5000)
+      refuse(429, 'tooManySessions', 'Your limit of connected clients is reached. Close one.', 5000)
     }
     if (this.#sessions.size >= maxSessions && !(await this.#letOneGo([...this.#sessions]))) {
-      refuse(503, 'tooManySessions', 'As many clients are connected as this server takes. Ask again later.', 5000)
+      refuse(503, 'tooManySessions', "The server's limit of connected clients is reached. Retry later.", 5000)
     }
   }
 
@@ -94,11 +94,11 @@ export class McpSessions {
     return true
   }
 
-  /** Uses one timer for all sessions, and none without any. */
+  /** Uses one timer for all sessions, and none if there are no sessions. */
   #watch(): void {
     if (this.#timer !== undefined || this.#sessions.size === 0) return
     this.#timer = setTimeout(() => void this.#sweep(), timerMs(this.#limits.idleMs))
-    // Lets an idle process exit.
+    // The timer must not keep an idle process alive.
     if (typeof this.#timer === 'object') this.#timer.unref?.()
   }
 

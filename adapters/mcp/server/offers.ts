@@ -18,14 +18,14 @@ import { type Agent, type AgentTool, ConfigError } from '../../../src/index.ts'
 import { toolJsonSchema, toolList } from '../../../src/internal.ts'
 import type { SkillSet, Workspace } from '../../../src/tools.ts'
 
-/** The caller: a name if the server has several users. */
+/** The name of the caller, if the server has several users. */
 export interface McpCaller {
   identity?: string
 }
 
 /** An agent that is served as a tool. */
 export interface McpAgent {
-  /** Description for the model of the client. */
+  /** Description for the client's model. */
   description: string
   /** Display name. Default: its name. */
   title?: string
@@ -36,11 +36,11 @@ export interface McpAgent {
 /** Skills as prompts and resources, with their files. */
 export interface McpSkills {
   skills: SkillSet
-  /** The workspace that they were loaded from. */
+  /** The workspace that the skills were loaded from. */
   workspace: Workspace
 }
 
-/** Options of an MCP server. Source: docs/guides/mcp.md */
+/** Options for an MCP server. Source: docs/guides/mcp.md */
 export interface McpServerOptions {
   /** Server name. Default: `phi-core`. */
   name?: string
@@ -50,19 +50,19 @@ export interface McpServerOptions {
   instructions?: string
   /** Agents, by tool name. Each takes a `prompt` and returns its last message. */
   agents?: Readonly<Record<string, McpAgent>>
-  /** Tools to serve. Those that need approval ask the user of the client. */
+  /** Tools to serve. Tools that need approval ask the client's user. */
   tools?: readonly AgentTool[]
-  /** Skills as prompts, and as resources `skill://name`. */
+  /** Skills, served as prompts and as resources `skill://name`. */
   skills?: McpSkills
   /** Milliseconds until an elicitation request is declined. Default: 300,000. */
   askTimeoutMs?: number
-  /** Concurrent calls of a connection; further calls get an error. Default: 16. */
+  /** Maximum number of concurrent calls per connection. Further calls get an error. Default: 16. */
   maxCalls?: number
   /** Receives failures to create an agent. Default: none. */
   logger?: Logger | false
 }
 
-/** Checks of {@link McpServerOptions}, for tables that include them. */
+/** Validators of {@link McpServerOptions}, for option tables that include them. */
 export const serverTable: OptionTable<McpServerOptions> = {
   name: aText,
   version: aText,
@@ -70,7 +70,7 @@ export const serverTable: OptionTable<McpServerOptions> = {
   agents: recordOf(optionsOf<McpAgent>({ description: required(aText), title: aText, agent: required(aFunction) })),
   tools: toolList,
   skills: optionsOf<McpSkills>({
-    skills: required(withMethods('a set of skills, as loadSkills gives', 'get')),
+    skills: required(withMethods('a set of skills from loadSkills', 'get')),
     workspace: required(withMethods('a workspace', 'read')),
   }),
   askTimeoutMs: aPositiveNumber,
@@ -80,31 +80,31 @@ export const serverTable: OptionTable<McpServerOptions> = {
 
 const serverOptions = optionsOf<McpServerOptions>(serverTable)
 
-/** Checks the offers of a server. Throws `ConfigError` `invalidOption`. */
+/** Validates the offers of a server. Throws `ConfigError` `invalidOption`. */
 export function checkServer(options: McpServerOptions): void {
   checkOptions(options, serverOptions)
   checkOffers(options)
 }
 
-/** Throws `ConfigError` `invalidOption` for invalid or duplicate names, and without any offer. */
+/** Throws `ConfigError` `invalidOption` for invalid or duplicate names, or if there is nothing to serve. */
 export function checkOffers({ agents = {}, tools = [], skills }: McpServerOptions): void {
   const names = [...Object.keys(agents), ...tools.map(({ name }) => name)]
   if (names.length === 0 && skills === undefined) {
-    throw new ConfigError('invalidOption', 'The server has nothing to offer: give it agents, tools or skills.')
+    throw new ConfigError('invalidOption', 'The server has nothing to offer. Pass agents, tools or skills.')
   }
   const odd = names.find((name) => !isToolName(name))
   if (odd !== undefined) throw new ConfigError('invalidOption', `"${odd}" is no name of a tool: 1 to 64 letters, digits, _ and -.`)
   const twice = names.find((name, at) => names.indexOf(name) !== at)
-  if (twice !== undefined) throw new ConfigError('invalidOption', `Two tools are called "${twice}".`)
+  if (twice !== undefined) throw new ConfigError('invalidOption', `Two tools are named "${twice}". Give each tool a unique name.`)
 }
 
 const promptSchema = {
   type: 'object' as const,
-  properties: { prompt: { type: 'string', description: 'What it is to do, with all that it has to know.' } },
+  properties: { prompt: { type: 'string', description: 'The task, with all the context that the agent needs.' } },
   required: ['prompt'],
 }
 
-/** Returns the tools of a server, as clients list them. */
+/** Returns a server's tools, as clients list them. */
 export function toolOffers({ agents = {}, tools = [] }: McpServerOptions): Tool[] {
   const ofAgents = Object.entries(agents).map(([name, { description, title = name }]) => ({
     name,
@@ -114,7 +114,7 @@ export function toolOffers({ agents = {}, tools = [] }: McpServerOptions): Tool[
   }))
   const ofTools = tools.map((tool) => {
     const { name, label, description } = tool
-    // Checked to be an object at its root.
+    // The options check ensures that its root is an object.
     return { name, title: label, description, inputSchema: { ...toolJsonSchema(tool), type: 'object' as const } }
   })
   return [...ofAgents, ...ofTools]
@@ -122,13 +122,13 @@ export function toolOffers({ agents = {}, tools = [] }: McpServerOptions): Tool[
 
 const scheme = 'skill://'
 
-/** Returns skills as prompts: their instructions and the task. */
+/** Returns skills as prompts, with their instructions and the task. */
 export function promptOffers({ skills }: McpServerOptions): Prompt[] {
-  const task = { name: 'task', description: 'What is to be done.', required: false }
+  const task = { name: 'task', description: 'The task to do.', required: false }
   return (skills?.skills.skills ?? []).map(({ name, description }) => ({ name, description, arguments: [task] }))
 }
 
-/** Returns skills as resources: their `SKILL.md`. */
+/** Returns skills as resources, with their `SKILL.md`. */
 export function resourceOffers({ skills }: McpServerOptions): Resource[] {
   return (skills?.skills.skills ?? []).map(({ name, description }) => ({
     uri: `${scheme}${name}`,
@@ -143,7 +143,7 @@ export function skillNameIn(uri: string): string | undefined {
   return uri.startsWith(scheme) ? uri.slice(scheme.length) : undefined
 }
 
-/** Returns the instructions of a skill from its file; `undefined` for an unknown one. */
+/** Reads a skill's instructions from its file. Returns `undefined` for an unknown skill. */
 export async function skillText({ skills }: McpServerOptions, name: string, signal: AbortSignal): Promise<string | undefined> {
   const skill = skills?.skills.get(name)
   if (skills === undefined || skill === undefined) return undefined

@@ -2,20 +2,20 @@ import type { LoggingLevel, ProgressToken, ServerNotification } from '@modelcont
 import { headOf } from '../../../src/base/text/characters.ts'
 import type { AgentEvent, AgentRun } from '../../../src/index.ts'
 
-/** Notifications of a call, and characters of each: a client that does not read must not fill the memory. */
+/** Maximum notifications per call, and maximum characters in each. A client that does not read must not fill the memory. */
 const maxReports = 1000
 const maxText = 500
 
-/** Target of a call's reports. */
+/** The destination for a call's reports. */
 export interface ReportTarget {
   notify: (notification: ServerNotification) => Promise<void>
-  /** Token of a client that asked for progress. */
+  /** Progress token, if the client asked for progress. */
   progressToken: ProgressToken | undefined
   /** Whether the client wants messages of this level. */
   wants: (level: LoggingLevel) => boolean
 }
 
-/** Reports a run to a client: as progress if it asked for it, else tool output as log messages. */
+/** Reports a run to a client: as progress if the client asked for it, otherwise as log messages with the tool output. */
 export function reportTo(run: AgentRun, { notify, progressToken, wants }: ReportTarget): void {
   let count = 0
   run.subscribe((event) => {
@@ -24,7 +24,7 @@ export function reportTo(run: AgentRun, { notify, progressToken, wants }: Report
     const message = headOf(text, maxText)
     if (progressToken !== undefined) {
       count += 1
-      // A closed connection ends the call by itself.
+      // A closed connection ends the call anyway.
       notify({ method: 'notifications/progress', params: { progressToken, progress: count, message } }).catch(() => undefined)
     } else if (event.type === 'progressMessage' && wants('info')) {
       count += 1
@@ -42,7 +42,7 @@ function textOf(event: AgentEvent): string | undefined {
     case 'toolExecutionEnd':
       return `${event.toolName} ${event.isError ? 'failed' : 'is done'}`
     case 'approvalRequested':
-      return `Asks whether ${event.toolName} may run`
+      return `Requests approval for ${event.toolName}`
     case 'progressMessage':
       return event.text
     default:

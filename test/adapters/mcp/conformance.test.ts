@@ -33,12 +33,12 @@ function complaintsIn(scenario: string, { code, said }: { code: number; said: st
 }
 
 /** The scenarios play a server on this machine, and judge what a small program over `connectMcp` sends it. None is left out. */
-describe('the official conformance scenarios for clients', () => {
+describe('official conformance scenarios for MCP clients', () => {
   it('covers all official scenarios', () => {
     expect(scenarios.length).toBeGreaterThanOrEqual(26)
   })
 
-  it.each(scenarios)('pass %s', async (scenario) => {
+  it.each(scenarios)('passes the official scenario %s', async (scenario) => {
     expect(complaintsIn(scenario, await run(scenario))).toBe('')
   })
 })

@@ -66,8 +66,8 @@ function askingInSecond(ends: readonly Pick<ReturnType<typeof gate>, 'opened'>[]
   )
 }
 
-describe('an MCP server that requests user input', () => {
-  it('sees no elicitation capability without a handler', async () => {
+describe('MCP elicitation', () => {
+  it('declares no elicitation capability without a handler', async () => {
     const capabilities = async (options: McpConnectOptions) =>
       (await connected(asking({}), options)).server.asked.find(({ method }) => method === 'initialize')?.params
     expect(await capabilities({})).toMatchObject({ capabilities: {} })
@@ -81,13 +81,13 @@ describe('an MCP server that requests user input', () => {
     expect(answer).toMatchObject({ error: { code: expect.any(Number) } })
   })
 
-  it('receives the user response with the defaults of its form', async () => {
+  it("returns the user response with the form's defaults", async () => {
     const { requests, answer } = await asked(question(form), [{ action: 'accept', content: { age: 36 } }])
     expect(requests).toMatchObject([{ message: 'Who?', schema: form, toolName: 'act' }])
     expect(answer).toMatchObject({ result: { action: 'accept', content: { name: 'Ada', age: 36 } } })
   })
 
-  it('receives only valid form data after asking the user again with the error', async () => {
+  it('returns only valid form data and shows the error on a retry', async () => {
     const { requests, answer } = await asked(question(form), [
       { action: 'accept', content: { age: 'old' } },
       { action: 'accept', content: { age: 1, secret: 'x' } },
@@ -97,7 +97,7 @@ describe('an MCP server that requests user input', () => {
     expect(answer).toMatchObject({ result: { action: 'decline' } })
   })
 
-  it('shows a URL to the user without opening it, https only', async () => {
+  it('shows https URLs to the user without opening them and rejects others', async () => {
     const page = (url: string) => ({ mode: 'url', message: 'Log in.', url, elicitationId: 'e' })
     const { requests, answer } = await asked(page('https://a.example/login'), [{ action: 'accept' }])
     expect(requests).toMatchObject([{ message: 'Log in.', url: 'https://a.example/login' }])
@@ -111,15 +111,15 @@ describe('an MCP server that requests user input', () => {
     ['no form', { message: 'x', requestedSchema: 'none' }],
     ['nested objects', question({ type: 'object', properties: { a: { type: 'object', properties: {} } } })],
     [
-      'a prototype',
+      'a prototype key',
       JSON.parse('{"message":"x","requestedSchema":{"type":"object","properties":{"__proto__":{"type":"string","default":"p"}}}}'),
     ],
     [
-      'many fields',
+      'too many fields',
       question({ type: 'object', properties: Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`f${at}`, { type: 'string' }])) }),
     ],
-    ['another mode', { ...question(form), mode: 'hologram' }],
-  ])('%s: rejects without asking the user', async (_name, params) => {
+    ['an unknown mode', { ...question(form), mode: 'hologram' }],
+  ])('rejects the request without asking the user: %s', async (_name, params) => {
     const { requests } = await asked(params, [{ action: 'accept' }])
     expect(
       requests.filter(({ schema }) => JSON.stringify(schema).includes('"object"') && Object.keys(Object(schema?.properties)).length > 0),
@@ -127,7 +127,7 @@ describe('an MCP server that requests user input', () => {
     expect(Object.prototype).not.toHaveProperty('p')
   })
 
-  it('omits patterns and references of a form and truncates long texts', async () => {
+  it('omits patterns and references from a form and truncates long texts', async () => {
     const hostile = { type: 'string', pattern: '^(a+)+$', $ref: '#', title: 't'.repeat(10_000) }
     const { requests } = await asked({ ...question({ type: 'object', properties: { a: hostile } }), message: 'm'.repeat(1e6) }, [
       { action: 'accept', content: { a: `${'a'.repeat(100)}!` } },
@@ -137,7 +137,7 @@ describe('an MCP server that requests user input', () => {
     expect(shown).not.toMatch(/pattern|\$ref/)
   })
 
-  it('strips control characters from message, titles and descriptions of a form', async () => {
+  it('strips control characters from message, titles and descriptions', async () => {
     const bad = 'a\u001b[2Jb'
     const field = { type: 'string', title: bad, description: bad, oneOf: [{ const: bad, title: bad }] }
     const { requests } = await asked({ ...question({ type: 'object', properties: { a: field } }), message: bad }, [{ action: 'decline' }])
@@ -147,7 +147,7 @@ describe('an MCP server that requests user input', () => {
     ])
   })
 
-  it('gets a cancel if the run stops, and no later response', async () => {
+  it('returns a cancel if the run is aborted and no later response', async () => {
     const { tools, server } = await connected(asking(question(form)))
     const run = new Agent({ model: scripted([call]), tools }).prompt('go')
     await seen(run, 'inputRequested')
@@ -156,7 +156,7 @@ describe('an MCP server that requests user input', () => {
     expect((await run.result).status).toBe('aborted')
     await server.got(undefined)
     expect(answerOf(server)).toMatchObject({ result: { action: 'cancel' } })
-    expect(() => run.answer(pending ?? '', { action: 'accept' })).toThrow('No request')
+    expect(() => run.answer(pending ?? '', { action: 'accept' })).toThrow('No input request')
   })
 
   it('pauses the call timeout while the user responds', async () => {
@@ -168,7 +168,7 @@ describe('an MCP server that requests user input', () => {
     expect(messages.some((message) => message.role === 'toolResult' && message.isError)).toBe(false)
   })
 
-  it('pauses the timeouts of all calls that may have requested it', async () => {
+  it('pauses the timeouts of all calls that may have sent the request', async () => {
     const both = gate()
     const { client, server } = await connected(askingInSecond([both, both]))
     const tools = await mcpTools(client, { timeoutMs: 40 })
@@ -189,7 +189,7 @@ describe('an MCP server that requests user input', () => {
     expect(answerOf(server)).toMatchObject({ result: { action: 'decline' } })
   })
 
-  it('moves a request to the other call when the first is over', async () => {
+  it('reassigns the request to the other call when the first call ends', async () => {
     const ends = [gate(), gate()]
     const { tools, server } = await connected(askingInSecond(ends))
     const model = scripted([{ toolCalls: [...call.toolCalls, ...call.toolCalls] }, { text: 'done' }])
@@ -209,7 +209,7 @@ describe('an MCP server that requests user input', () => {
     expect(answerOf(server)).toMatchObject({ result: { action: 'accept', content: { age: 36 } } })
   })
 
-  it('asks neither agent during calls of two', async () => {
+  it('asks neither of two agents if both have active calls', async () => {
     const both = gate()
     const lines: string[] = []
     const { tools, server } = await connected(askingInSecond([both, both]), {

@@ -13,7 +13,7 @@ async function toolsOf(options: McpHttpOptions): Promise<McpToolSet> {
 }
 
 describe('connectMcp with the official server', () => {
-  it('speaks Streamable HTTP', async () => {
+  it('connects over Streamable HTTP', async () => {
     const tools = await toolsOf({ url: `${(await startEverything('streamableHttp')).url}/mcp` })
     expect(await told(tools, 'echo', { message: 'over http' })).toMatchObject({
       text: expect.stringContaining('over http'),
@@ -21,13 +21,13 @@ describe('connectMcp with the official server', () => {
     })
   })
 
-  it('falls back to SSE', async () => {
+  it('falls back to SSE for older servers', async () => {
     const tools = await toolsOf({ url: `${(await startEverything('sse')).url}/sse` })
     expect(await told(tools, 'echo', { message: 'over sse' })).toMatchObject({ text: expect.stringContaining('over sse'), isError: false })
   })
 })
 
-describe('connectMcp', () => {
+describe('connectMcp over HTTP', () => {
   const answering = (call?: () => unknown) => (heard: Heard, response: Parameters<typeof json>[0]) => {
     const answer = mcpAnswer(heard, call)
     if (heard.method === 'GET') response.writeHead(405).end()
@@ -38,21 +38,21 @@ describe('connectMcp', () => {
   it.each([
     ['nothing', 404, 'text/plain', 'Not found', /neither Streamable HTTP \(.*404.*\) nor SSE \(.*404.*\)/],
     [
-      'a page',
+      'a web page',
       404,
       'text/html',
       '<!doctype html><title>Lost</title><p>long text',
       /Streamable HTTP \(.*a web page called "Lost".*\) nor SSE \(/,
     ],
     [
-      'another page',
+      'another web page',
       500,
       'text/html',
       '<html><head><title>Oops</title></head></html>',
       /a web page called "Oops", which is not of the API/,
     ],
-    ['an API of another kind', 200, 'application/json', '{"hello":1}', /Cannot connect: what the server answered is no message of MCP\./],
-  ])('explains in one sentence that the URL leads to %s', async (_, status, type, body, sentence) => {
+    ['an API of another type', 200, 'application/json', '{"hello":1}', /Cannot connect: the server sent an invalid MCP message\./],
+  ])('reports in one sentence that the URL leads to %s', async (_, status, type, body, sentence) => {
     const { url } = await webServer((_heard, response) => response.writeHead(status, { 'content-type': type }).end(body))
     const warnings: unknown[] = []
     const logger = { warn: (...all: unknown[]) => void warnings.push(all) }
@@ -60,7 +60,7 @@ describe('connectMcp', () => {
     expect(failure).toMatchObject({
       name: 'McpError',
       code: 'connection',
-      message: expect.stringMatching(/^Cannot connect: .*Check the address of the server\.$/),
+      message: expect.stringMatching(/^Cannot connect: .*Check the server URL\.$/),
     })
     expect(failure).toMatchObject({ message: expect.stringMatching(sentence) })
     expect(String(failure)).not.toMatch(/<\w/)
@@ -88,7 +88,7 @@ describe('connectMcp', () => {
     expect(heard.at(-1)).toMatchObject({ method: 'DELETE', headers: { 'mcp-session-id': 's2' } })
   })
 
-  it('reports missing authorization, also if only listing requires it', async () => {
+  it('reports missing authorization, even if only listing requires it', async () => {
     const { url } = await webServer((one, response) =>
       one.body.method === 'tools/list' ? json(response, { error: 'expired', token }, {}, 401) : answering()(one, response),
     )
@@ -110,7 +110,7 @@ describe('connectMcp', () => {
     expect(await told(tools)).toEqual({ text: 'ok', isError: false })
   })
 
-  it('leaves no timer after repeated stream reconnects', async () => {
+  it('leaves no timer running after repeated stream reconnects', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
     const { url } = await webServer((one, response) => {
       if (one.body.method === 'initialize' || one.body.method === 'tools/list') return answering()(one, response)
@@ -135,7 +135,7 @@ describe('connectMcp', () => {
     expect(other.heard).toEqual([])
   })
 
-  it('reveals no secret, whatever the server sends', async () => {
+  it("redacts secrets in errors regardless of the server's response", async () => {
     const { url } = await webServer((one, response) => json(response, { heard: one.headers }, {}, 403))
     const failure = await connectMcp({ url: `${url}/mcp?key=${token}x`, headers }).catch((error: unknown) => error)
     expect(failure).toMatchObject({ name: 'McpError', code: 'unauthorized' })
@@ -143,7 +143,7 @@ describe('connectMcp', () => {
     expect(JSON.stringify(failure) + String(failure)).not.toContain(token)
   })
 
-  it('stops an endless response', async () => {
+  it('aborts an endless response', async () => {
     const { url } = await webServer((one, response) => {
       if (one.body.method !== 'tools/call') return answering()(one, response)
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -159,13 +159,13 @@ describe('connectMcp', () => {
     expect(await told(set)).toMatchObject({ isError: true })
   })
 
-  it('fails with an error while the server is down and reconnects later', async () => {
+  it('throws while the server is down and reconnects later', async () => {
     await expect(connectMcp({ url: `http://127.0.0.1:${await freePort()}` })).rejects.toMatchObject({
       code: 'connection',
-      message: 'Cannot connect: fetch failed (ECONNREFUSED). Check the address of the server.',
+      message: 'Cannot connect: fetch failed (ECONNREFUSED). Check the server URL.',
     })
     await expect(connectMcp({ url: 'http://nowhere.invalid/mcp' })).rejects.toMatchObject({
-      message: expect.stringMatching(/^Cannot connect: fetch failed \((?:ENOTFOUND|EAI_AGAIN)\)\. Check the address of the server\.$/),
+      message: expect.stringMatching(/^Cannot connect: fetch failed \((?:ENOTFOUND|EAI_AGAIN)\)\. Check the server URL\.$/),
     })
     let isDown = false
     const { url } = await webServer((one, response) => (isDown ? response.destroy() : answering()(one, response)))
@@ -176,7 +176,7 @@ describe('connectMcp', () => {
     expect(await told(tools)).toEqual({ text: 'ok', isError: false })
   })
 
-  it('opens the login and continues with the code', async () => {
+  it('opens the login page and continues with the code', async () => {
     const { url } = await webServer((one, response) => {
       const origin = `http://${one.headers.host}`
       const meta = {

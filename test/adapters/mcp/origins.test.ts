@@ -44,8 +44,8 @@ async function asked(
   return { requests, saved, error, elsewhere: requests.filter((one) => new URL(one.url).origin !== new URL(url).origin) }
 }
 
-describe('the login URL of a server', () => {
-  it('receives no headers meant for the server', async () => {
+describe('OAuth login URLs of an MCP server', () => {
+  it('sends no server headers to the login server', async () => {
     const { requests, elsewhere, saved, error } = await asked('https://mcp.example/mcp', 'https://login.example')
     expect(requests[0]).toEqual({ url: 'https://mcp.example/mcp', key: secret })
     expect(elsewhere.length).toBeGreaterThan(0)
@@ -65,7 +65,7 @@ describe('the login URL of a server', () => {
     'https://metadata.google.internal',
     'https://nas.local',
     'http://login.example',
-  ])('is never %s for a public server', async (login) => {
+  ])('rejects %s for a public server', async (login) => {
     const { elsewhere, saved } = await asked('https://mcp.example/mcp', login)
     expect(elsewhere).toEqual([])
     const metadata = await asked('https://mcp.example/mcp', 'https://login.example', { metadata: `${login}/.well-known/x` })
@@ -73,7 +73,7 @@ describe('the login URL of a server', () => {
     expect(saved).toEqual([])
   })
 
-  it('can be in the network of the server', async () => {
+  it("accepts a login server in the MCP server's private network", async () => {
     expect((await asked('https://mcp.corp.internal/mcp', 'https://sso.corp.internal')).saved).toEqual([
       'https://sso.corp.internal/authorize',
     ])
@@ -81,7 +81,7 @@ describe('the login URL of a server', () => {
   })
 
   it.each(['file:///etc/passwd', 'ms-msdt:/id', 'https://10.0.0.1/reset', 'http://localhost:8080/', 'http://login.example/'])(
-    'rejects the URL %s',
+    'rejects the login URL %s',
     async (page) => {
       const { saved, error } = await asked('https://mcp.example/mcp', 'https://login.example', { page })
       expect(saved).toEqual([])

@@ -80,14 +80,14 @@ function calling(set: McpToolSet, name: string, args = {}) {
   return { call, isUnderWay }
 }
 
-const brokenOff = { text: expect.stringMatching(/broke off in the middle of the call.*unknown whether the call ran\.$/), isError: true }
-const brokenOffTwice = { text: expect.stringMatching(/broke off in the middle of the call.*called again, and failed/), isError: true }
+const brokenOff = { text: expect.stringMatching(/mid-call.*unknown whether the call ran\.$/), isError: true }
+const brokenOffTwice = { text: expect.stringMatching(/mid-call.*The retry failed/), isError: true }
 
-describe('a Streamable HTTP server restarted during a call', () => {
+describe('restarting a Streamable HTTP server during a call', () => {
   it.each<[string, Setting]>([
     ['that cannot resume', {}],
-    ['that said it could resume', { eventStore: forgetful }],
-  ])('%s fails that call only', async (_, setting) => {
+    ['that claims to resume', { eventStore: forgetful }],
+  ])('fails only the active call on a server %s', async (_, setting) => {
     const port = await freePort()
     const server = await start(port, setting)
     const set = await toolsAt(port)
@@ -99,7 +99,7 @@ describe('a Streamable HTTP server restarted during a call', () => {
     expect(await told(set, 'quick')).toEqual({ text: 'ok', isError: false })
   })
 
-  it('fails before any response data arrived', async () => {
+  it('fails a call without response data', async () => {
     const port = await freePort()
     let called: () => void = () => undefined
     const isCalled = new Promise<void>((resolve) => {
@@ -113,7 +113,7 @@ describe('a Streamable HTTP server restarted during a call', () => {
     expect(await call).toEqual(brokenOff)
   })
 
-  it('fails that call too if it stays down', async () => {
+  it('fails later calls too if the server stays down', async () => {
     const port = await freePort()
     const server = await start(port, { eventStore: forgetful })
     const set = await toolsAt(port)
@@ -124,7 +124,7 @@ describe('a Streamable HTTP server restarted during a call', () => {
     expect(await told(set, 'quick')).toMatchObject({ isError: true })
   })
 
-  it('repeats the call if that is safe', async () => {
+  it('repeats a call that is safe to repeat', async () => {
     const port = await freePort()
     const server = await start(port, { eventStore: forgetful })
     const set = await toolsAt(port)
@@ -135,7 +135,7 @@ describe('a Streamable HTTP server restarted during a call', () => {
     expect(await call).toEqual({ text: 'ok', isError: false })
   })
 
-  it('fails the call after one repeat if the program is killed', async () => {
+  it('fails the call after one repeat if the server process is killed', async () => {
     const port = await freePort()
     const first = await startEverything('streamableHttp', port)
     const set = await mcpTools(await connectMcp({ url: `${first.url}/mcp` }), { timeoutMs })

@@ -43,8 +43,8 @@ const script = (name: string) => {
   return join(manifest, '..', 'dist', 'index.js')
 }
 
-describe('the official servers over stdio', () => {
-  it('filesystem: reads, writes, rejects outside paths and asks before destroying', async () => {
+describe('official MCP servers over stdio', () => {
+  it('reads, writes and asks before destructive calls on the filesystem server', async () => {
     const root = mkdtempSync(join(tmpdir(), 'phi-mcp-'))
     onTestFinished(() => rmSync(root, { recursive: true }))
     writeFileSync(join(root, 'a.txt'), 'hello')
@@ -64,7 +64,7 @@ describe('the official servers over stdio', () => {
     expect(tools.find(({ name }) => name === 'files__read_text_file')).toMatchObject({ idempotent: true })
   })
 
-  it('memory: stores data', async () => {
+  it('stores data on the memory server', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'phi-mcp-')), 'memory.json')
     onTestFinished(() => rmSync(join(file, '..'), { recursive: true }))
     const tools = await toolsOf({ command: process.execPath, args: [script('server-memory')], env: { MEMORY_FILE_PATH: file } })
@@ -74,7 +74,7 @@ describe('the official servers over stdio', () => {
     expect(results[1]?.isError).toBe(false)
   })
 
-  it('everything: returns text, images, structured content, progress', async () => {
+  it('returns text, images, structured content and progress from the everything server', async () => {
     const tools = await toolsOf({ command: process.execPath, args: [script('server-everything'), 'stdio'] })
     const names = tools.map(({ name }) => name)
     expect(names).toContain('echo')
@@ -93,10 +93,10 @@ describe('the official servers over stdio', () => {
   })
 })
 
-describe('a hostile server', () => {
+describe('a misbehaving MCP server', () => {
   const short = { timeoutMs: 300 }
   it.each(['wrongId', 'stringId', 'hang', 'late', 'nonsense'])(
-    '%s: times out the call, and the next one gets its own response',
+    'times out the call and gives the next call its own response: %s',
     async (mode) => {
       const { texts, errors } = await told(await toolsOf(hostile(mode), short), ['act'], ['act'])
       expect(errors).toEqual([true, true])
@@ -116,14 +116,14 @@ describe('a hostile server', () => {
     ['hugeSchema', 'ok'],
     ['deaf', 'ok'],
     ['nothing', '(no content)'],
-  ])('%s: delivers the response', async (mode, answer) => {
+  ])('delivers the response of a server in mode %s', async (mode, answer) => {
     const { texts, errors } = await told(await toolsOf(hostile(mode)), ['act'])
     expect(texts).toEqual([answer])
     expect(errors).toEqual([false])
   })
 
   it.each(['exit', 'half', 'hugeLine', 'closesOutput'])(
-    '%s: fails the call at once, and the next one reaches a new server',
+    'fails the call immediately and starts a new server for the next one: %s',
     async (mode) => {
       const lines: string[] = []
       const tools = await toolsOf({ ...hostile(mode), logger: { warn: (event) => lines.push(event) } })
@@ -134,20 +134,20 @@ describe('a hostile server', () => {
     },
   )
 
-  it('complainsAndExits: reports an unknown outcome with the last stderr lines to the model', async () => {
+  it('reports an unknown outcome and the last stderr lines to the model (complainsAndExits)', async () => {
     const { texts, errors } = await told(await toolsOf(hostile('complainsAndExits')), ['act'])
     expect(errors).toEqual([true])
     expect(texts).toEqual([
-      'The server broke off in the middle of the call: its connection was closed. Its last lines: Error: out of disk. It is unknown whether the call ran.',
+      'The server closed the connection mid-call. Its last lines: Error: out of disk. It is unknown whether the call ran.',
     ])
   })
 
-  it('complainsAndExits: repeats a read-only tool once and then fails', async () => {
+  it('repeats a read-only tool once and then fails (complainsAndExits)', async () => {
     const { texts } = await told(await toolsOf(hostile('complainsAndExits')), ['look'])
-    expect(texts[0]).toMatch(/unknown whether the call ran\. It was called again, and failed: /)
+    expect(texts[0]).toMatch(/unknown whether the call ran\. The retry failed: /)
   })
 
-  it('exitOnce: repeats a read-only tool once but no other tool', async () => {
+  it('repeats a read-only tool once but no other tool (exitOnce)', async () => {
     const root = mkdtempSync(join(tmpdir(), 'phi-mcp-'))
     onTestFinished(() => rmSync(root, { recursive: true }))
     const look = await told(await toolsOf(hostile('exitOnce', join(root, 'look'))), ['look'])
@@ -156,13 +156,13 @@ describe('a hostile server', () => {
     expect(act.texts).toEqual([expect.stringContaining('unknown whether the call ran.'), 'ok'])
   })
 
-  it('closedCode: treats an error with the closed-connection code as a response', async () => {
+  it('treats an error with the closed-connection code as a response (closedCode)', async () => {
     const { texts } = await told(await toolsOf(hostile('closedCode')), ['act'])
     expect(texts[0]).toContain('Connection closed')
     expect(texts[0]).not.toContain('unknown whether the call ran')
   })
 
-  it('greets: treats stderr output as no warning', async () => {
+  it('logs stderr output at level info (greets)', async () => {
     const warnings: string[] = []
     const infos: unknown[] = []
     const logger = {
@@ -178,7 +178,7 @@ describe('a hostile server', () => {
     expect(warned).not.toHaveBeenCalled()
   })
 
-  it('complainsAtStart: includes the last lines without secrets and control characters', async () => {
+  it('includes the last stderr lines without secrets or control characters (complainsAtStart)', async () => {
     const connecting = connectMcpStdio({ ...hostile('complainsAtStart'), env: { API_TOKEN: 'token-4711-secret' } })
     await expect(connecting).rejects.toMatchObject({
       code: 'connection',
@@ -188,13 +188,13 @@ describe('a hostile server', () => {
     })
   })
 
-  it('largeText: truncates the text with a notice', async () => {
+  it('truncates long text with a notice (largeText)', async () => {
     const { texts } = await told(await toolsOf(hostile('largeText')), ['act'])
     expect(texts[0]?.length).toBeLessThan(300_000)
     expect(texts[0]?.endsWith('... (output truncated)')).toBe(true)
   })
 
-  it('kinds: replaces unsupported content with a note on one line', async () => {
+  it('replaces unsupported content with a one-line note (kinds)', async () => {
     const { results, errors } = await told(await toolsOf(hostile('kinds')), ['act'])
     const blocks = results[0]?.content.map((block) => (block.type === 'text' ? block.text : block.type))
     expect(blocks).toEqual([
@@ -214,7 +214,7 @@ describe('a hostile server', () => {
     expect(errors).toEqual([true])
   })
 
-  it('odd: replaces values of the wrong type with notes and keeps the result', async () => {
+  it('replaces values of the wrong type with notes and keeps the rest (odd)', async () => {
     const { results, errors } = await told(await toolsOf(hostile('odd')), ['act'])
     expect(errors).toEqual([false])
     expect(results[0]?.content.map((block) => (block.type === 'text' ? block.text : block.type))).toEqual([
@@ -225,14 +225,14 @@ describe('a hostile server', () => {
     ])
   })
 
-  it('progressStorm: limits progress events to single lines', async () => {
+  it('limits the number and length of progress events (progressStorm)', async () => {
     const { events } = await told(await toolsOf(hostile('progressStorm')), ['act'])
     const lines = events.flatMap((event) => (event.type === 'progressMessage' ? [event.text] : []))
     expect(lines.length).toBeLessThanOrEqual(1000)
     expect(lines[1]).toBe('1 step 1 FAKE')
   })
 
-  it('error, stderr: redacts secrets and limits the size', async () => {
+  it('redacts secrets and limits the size of errors and stderr', async () => {
     const token = 'token-4711-secret'
     const lines: string[] = []
     const failing = await told(await toolsOf({ ...hostile('error'), env: { API_TOKEN: token } }), ['act'])
@@ -247,7 +247,7 @@ describe('a hostile server', () => {
     expect(lines.at(-1)).toBe('... (output truncated)')
   })
 
-  it('badSchema, slowPattern, aheadPattern: validates safely and warns once', async () => {
+  it('validates unsafe schemas and patterns safely and warns once', async () => {
     const lines: unknown[] = []
     const logger = { warn: (event: string, fields: JsonObject) => lines.push([event, fields.tool]) }
     const partly = await told(await toolsOf(hostile('badSchema'), { logger }), ['act'], ['act', { n: 'x' }], ['act', { n: 1 }])
@@ -262,43 +262,43 @@ describe('a hostile server', () => {
     ])
   })
 
-  it('names: makes tool names legal and unique', async () => {
+  it('makes tool names valid and unique (names)', async () => {
     const names = (await toolsOf(hostile('names'))).map(({ name }) => name)
     expect(new Set(names).size).toBe(4)
     for (const name of names) expect(name).toMatch(/^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/)
   })
 
-  it('pages: reads all of them', async () => {
+  it('reads every page of the tool list (pages)', async () => {
     expect((await toolsOf(hostile('pages'))).map(({ name }) => name)).toEqual(['t1', 't2', 't3'])
   })
 
   it.each([
-    ['endless', 'does not end'],
+    ['endless', 'too long'],
     ['sameCursor', 'same cursor twice'],
-    ['manyTools', 'does not end'],
-    ['fatTools', 'larger than'],
-    ['noList', 'something else than a list'],
-  ])('%s: rejects the tool list with the reason', async (mode, reason) => {
+    ['manyTools', 'too long'],
+    ['fatTools', 'longer than'],
+    ['noList', 'no list of tools'],
+  ])('rejects the tool list with the reason: %s', async (mode, reason) => {
     const client = await connectMcpStdio(hostile(mode))
     await expect(mcpTools(client)).rejects.toThrow(reason)
     await client.close()
   })
 
-  it.each(['silent', 'exitAtStart', 'version'])('%s: rejects the connection and leaves nothing behind', async (mode) => {
+  it.each(['silent', 'exitAtStart', 'version'])('rejects the connection and cleans up: %s', async (mode) => {
     await expect(connectMcpStdio({ ...hostile(mode), connectTimeoutMs: 500 })).rejects.toMatchObject({
       name: 'McpError',
       code: 'connection',
     })
   })
 
-  it('rejects a program with its arguments in one string', async () => {
+  it('rejects a command string that contains its arguments', async () => {
     await expect(connectMcpStdio({ command: 'node server.mjs --all' })).rejects.toMatchObject({
       code: 'connection',
       message: 'Cannot connect: spawn node server.mjs --all ENOENT. command must be only the program. Pass its arguments in args.',
     })
   })
 
-  it('rejects a missing program', async () => {
+  it('rejects a program that does not exist', async () => {
     await expect(connectMcpStdio({ command: '/nowhere/at-all' })).rejects.toMatchObject({
       code: 'connection',
       message: 'Cannot connect: spawn /nowhere/at-all ENOENT. Check command and cwd.',
@@ -307,7 +307,7 @@ describe('a hostile server', () => {
 })
 
 describe('a stdio server', () => {
-  it('gets a minimal environment and the given variables', async () => {
+  it('passes a minimal environment and the given variables', async () => {
     process.env.PHI_TEST_SECRET = 'ours'
     onTestFinished(() => void delete process.env.PHI_TEST_SECRET)
     const { texts } = await told(await toolsOf({ ...hostile('env'), env: { ONLY: 'this' } }), ['act'])
@@ -316,7 +316,7 @@ describe('a stdio server', () => {
     expect(Object.keys(env).filter((name) => !/^(ONLY|HOME|LOGNAME|PATH|SHELL|TERM|USER)$/.test(name))).toEqual([])
   })
 
-  it('ends on close with its children, even if it ignores every signal to end', async () => {
+  it('kills the server and its children on close, even if they ignore signals', async () => {
     const processes = () => process.getActiveResourcesInfo().filter((name) => /^(ProcessWrap|PipeWrap|Timeout)$/.test(name)).length
     const before = processes()
     const client = await connectMcpStdio(hostile('child'))
@@ -334,7 +334,7 @@ describe('a stdio server', () => {
     expect(processes()).toBeLessThanOrEqual(before)
   })
 
-  it('serves two agents at once with separate responses', async () => {
+  it('serves two agents concurrently with separate responses', async () => {
     const tools = await toolsOf(hostile('together'))
     const both = await Promise.all(['ada', 'bob'].map((who) => told(tools, ['act', { who }])))
     expect(both.map(({ texts }) => texts)).toEqual([['for ada'], ['for bob']])

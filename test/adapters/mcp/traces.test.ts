@@ -20,8 +20,8 @@ const server = () =>
     else json(response, answer)
   })
 
-describe('a call of a traced run', () => {
-  it('carries its span in _meta and the header, with the tool kind in the span', async () => {
+describe('MCP calls of a traced run', () => {
+  it('sends the span in _meta and the header and records the tool kind', async () => {
     const { url, heard } = await server()
     const agent = await agentAt(url)
     const { tracer, spans } = memoryTracer()

@@ -22,8 +22,8 @@ const headers = (user: string, more: Record<string, string> = {}) => ({
 const post = (url: string, body: unknown, given: Record<string, string>) =>
   fetch(url, { method: 'POST', headers: given, body: typeof body === 'string' ? body : JSON.stringify(body) })
 
-describe('MCP callers', () => {
-  it('gets an error without a key, from a foreign origin or under a foreign host name', async () => {
+describe('access control of an MCP server', () => {
+  it('rejects requests without a key, from another origin or with another host name', async () => {
     const { url } = await listening({ agents: helper([{ text: 'hi' }]) })
     const { authorization: _, ...nobody } = headers('ada')
     expect((await post(url, initialize, nobody)).status).toBe(401)
@@ -39,7 +39,7 @@ describe('MCP callers', () => {
     await local.close()
   })
 
-  it('reaches no session of another caller, whatever they send', async () => {
+  it('isolates the sessions of different callers', async () => {
     const { url } = await listening({ agents: helper([{ text: 'hi' }]) })
     const { transport } = await connected(url)
     const id = transport.sessionId ?? ''
@@ -57,7 +57,7 @@ describe('MCP callers', () => {
     expect((await post(url, list, headers('ada'))).status).toBe(400)
   })
 
-  it('stays within its share of sessions and calls, evicting idle ones', async () => {
+  it('limits sessions and calls per caller and evicts idle sessions', async () => {
     const gate = { open: (): void => undefined }
     const held = new Promise<void>((resolve) => {
       gate.open = resolve
@@ -69,7 +69,7 @@ describe('MCP callers', () => {
     const first = busy.map(({ client }) => client.callTool(call))
     await Promise.all(busy.map(({ client }) => client.ping()))
     expect((await post(url, initialize, headers('ada'))).status).toBe(429)
-    expect(textOf((await busy[0]?.client.callTool(call)) ?? { content: [] })).toMatch(/As many calls/)
+    expect(textOf((await busy[0]?.client.callTool(call)) ?? { content: [] })).toMatch(/limit of \d+ concurrent calls/)
     expect((await post(url, initialize, headers('bob'))).status).toBe(200)
     gate.open()
     await Promise.all(first)
@@ -77,8 +77,8 @@ describe('MCP callers', () => {
   })
 })
 
-describe('input of MCP callers', () => {
-  it('gets a response or an error in any form', async () => {
+describe('MCP request bodies', () => {
+  it('responds to any message with a result or an error', async () => {
     const app = serveMcp({ agents: helper(() => ({ text: 'ok' })), authorize: () => true })
     const begun = await app.request('/mcp', { method: 'POST', headers: headers('ada'), body: JSON.stringify(initialize) })
     const session = { 'mcp-session-id': begun.headers.get('mcp-session-id') ?? '' }
@@ -122,7 +122,7 @@ describe('input of MCP callers', () => {
     await app.close()
   })
 
-  it('is limited to 16 MiB', async () => {
+  it('limits a body to 16 MiB', async () => {
     const app = serveMcp({ agents: helper([{ text: 'ok' }]), authorize: () => true })
     let sent = 0
     const body = new ReadableStream<Uint8Array>({
@@ -135,16 +135,16 @@ describe('input of MCP callers', () => {
     expect([response.status, sent < 300]).toEqual([413, true])
   })
 
-  it('allows no approval of calls too long to show', async () => {
+  it('rejects approval requests for calls too long to display', async () => {
     const { deploy, done } = deployTool()
     const { url } = await listening({ tools: [deploy] })
     const { client } = await connected(url, () => ({ action: 'accept', content: { approve: true } }))
     const result = await client.callTool({ name: 'deploy', arguments: { version: 'x'.repeat(20_000) } })
-    expect([result.isError, textOf(result), done]).toEqual([true, expect.stringContaining('too long to be shown'), []])
+    expect([result.isError, textOf(result), done]).toEqual([true, expect.stringContaining('too long to show'), []])
   })
 })
 
-describe('stateless hosts', () => {
+describe('stateless MCP hosts', () => {
   it('handles each request separately and denies calls that need approval', async () => {
     const { deploy, done } = deployTool()
     const model = scripted([{ toolCalls: [{ name: 'deploy', arguments: { version: '2' } }] }, { text: 'I may not.' }])
@@ -157,7 +157,7 @@ describe('stateless hosts', () => {
   })
 })
 
-describe('invalid options', () => {
+describe('invalid MCP server options', () => {
   it.each([
     [{}, /nothing to offer/],
     [{ agents: { 'two words': { description: 'x', agent: () => new Agent({ model: scripted([]) }) } } }, /no name of a tool/],
@@ -169,7 +169,7 @@ describe('invalid options', () => {
       /Two tools/,
     ],
     [{ agents: helper([]), colour: 'red' }, /colour/],
-  ])('fails by name: %#', (options, message) => {
+  ])('throws an error that explains the option: %#', (options, message) => {
     expect(() => serveMcp({ authorize: () => true, ...options })).toThrow(message)
   })
 })

@@ -7,7 +7,7 @@ import { type Answering, connected, helper, listening, textOf } from './served.t
 
 const ask = { name: 'helper', arguments: { prompt: 'Deploy 2.' } }
 
-describe('an agent as an MCP server tool', () => {
+describe('an agent as a tool of an MCP server', () => {
   it('runs with its own tools and reports progress', async () => {
     const { deploy, done } = deployTool()
     const agents = helper([{ text: 'Let me see.', toolCalls: [{ name: 'deploy', arguments: { version: '2' } }] }, { text: 'Done.' }], {
@@ -35,14 +35,14 @@ describe('an agent as an MCP server tool', () => {
     ['yes', () => ({ action: 'accept', content: { approve: true } }), 'went', ['2']],
     ['no', () => ({ action: 'accept', content: { approve: false, reason: 'too early' } }), 'denied: too early', []],
     ['an empty form', () => ({ action: 'accept', content: {} }), 'denied: the user said no', []],
-    ['a yes that is none', () => ({ action: 'accept', content: { approve: 'true' } }), 'denied: the user said no', []],
+    ['a wrong value for yes', () => ({ action: 'accept', content: { approve: 'true' } }), 'denied: the user said no', []],
     ['decline', () => ({ action: 'decline' }), 'denied: the user said no', []],
     ['cancel', () => ({ action: 'cancel' }), 'denied: the user said no', []],
     ['an error', () => Promise.reject(new Error('broken')), 'denied: nobody answered', []],
-    ['nothing, ever', () => new Promise(() => undefined), 'denied: nobody answered', []],
-    ['nobody, because the client cannot ask', undefined, 'denied: it needs the approval of a person, and this client cannot ask one', []],
+    ['no response', () => new Promise(() => undefined), 'denied: nobody answered', []],
+    ['no support for elicitation', undefined, 'denied: it requires user approval, which this client does not support', []],
   ]
-  it.each(answers)('requests user input of the client and receives %s', async (_name, answer, said, expected) => {
+  it.each(answers)('requests approval from the client and receives %s', async (_name, answer, said, expected) => {
     const { deploy, done } = deployTool()
     const agents = helper(
       ({ messages }) => {
@@ -67,7 +67,7 @@ describe('an agent as an MCP server tool', () => {
     if (answer !== undefined) expect(asked).toEqual(['The agent wants to run deploy with:\n{\n  "version": "2"\n}'])
   })
 
-  it('stops when its call is cancelled and when its client ends the session', async () => {
+  it('stops when its call is canceled or its client ends the session', async () => {
     for (const how of ['cancel', 'end'] as const) {
       const ends: string[] = []
       const begun: string[] = []
@@ -87,7 +87,7 @@ describe('an agent as an MCP server tool', () => {
     }
   })
 
-  it('reports why it has no response', async () => {
+  it('reports why there is no response', async () => {
     const agents = helper([{ fail: { code: 'auth', message: 'The key is wrong.' } }])
     const broken = { description: 'x', agent: () => Promise.reject(new Error('secret reason')) }
     const { url } = await listening({ agents: { ...agents, broken } })
@@ -139,7 +139,7 @@ describe('tools and skills of an MCP server', () => {
     expect(lines).toHaveLength(1)
   })
 
-  it('becomes prompts and resources', async () => {
+  it('exposes skills as prompts and resources', async () => {
     const workspace = memoryWorkspace({ 'skills/brew/SKILL.md': '---\nname: brew\ndescription: Makes tea.\n---\nBoil water.' })
     const skills = await loadSkills(workspace, ['skills'])
     const { url } = await listening({ skills: { skills, workspace } })

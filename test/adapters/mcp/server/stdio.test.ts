@@ -18,7 +18,7 @@ const withoutKeys = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.
 describe('an MCP server over stdio', () => {
   beforeAll(assertFreshBuild)
 
-  it('serves as a tool of an agent elsewhere', async () => {
+  it("serves an agent as another agent's tool", async () => {
     const connection = await connectMcpStdio({ command: process.execPath, args: [program], env: withoutKeys })
     onTestFinished(() => connection.close())
     const tools = await mcpTools(connection, { prefix: 'other' })
@@ -30,7 +30,7 @@ describe('an MCP server over stdio', () => {
     expect(await new Agent({ model, tools }).prompt('Ask the other one.').text()).toMatch(/scripted model/)
   })
 
-  it('ends when the parent closes its pipe', async () => {
+  it('exits when the parent closes its pipe', async () => {
     const child = spawn(process.execPath, [program], { env: withoutKeys, stdio: ['pipe', 'pipe', 'inherit'] })
     const ended = new Promise((resolve) => child.once('exit', resolve))
     const said = new PassThrough()
@@ -44,7 +44,7 @@ describe('an MCP server over stdio', () => {
 })
 
 describe('an MCP server over any transport', () => {
-  it('stops active calls when the connection closes', async () => {
+  it('aborts active calls when the connection closes', async () => {
     const ends: string[] = []
     const begun: string[] = []
     const hooks = { beforeLoop: () => void begun.push('begun'), afterLoop: ({ status }: { status: string }) => void ends.push(status) }
