@@ -1,11 +1,12 @@
 import type { Chat } from '../../src/store.ts'
-import type { Words } from './phi-chat-options.ts'
+import type { PhiChat, Words } from './phi-chat-options.ts'
 
 /** The interface of `<phi-chat>` that its inner elements use. */
 export interface ChatOwner {
   readonly chat: Chat | undefined
   readonly labels: Words
-  /** Calls `look` after every change of the state or of the chat. Returns a function that unsubscribes. */
+  readonly apps: PhiChat['apps']
+  /** Calls `look` after every change of the state or the chat. Returns a function that unsubscribes. */
   watch(look: () => void): () => void
 }
 

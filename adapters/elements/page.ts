@@ -1,4 +1,4 @@
-// The source of `dist/elements/page.js`: one file with all elements, for web pages without a bundler.
-import { defineElements } from './index.ts'
+// The source of `dist/elements/page.js`: one file for web pages without a bundler, without `<phi-mcp-app>`.
+import { elements, register } from './register.ts'
 
-defineElements()
+register(elements)

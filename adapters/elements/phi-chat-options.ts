@@ -1,5 +1,6 @@
 import type { ClientTools } from '../../src/client.ts'
 import type { ChatSource } from '../../src/store.ts'
+import type { McpAppServer } from '../mcp/apps/index.ts'
 
 /** The labels of the elements, for translation. */
 export interface Words {
@@ -20,6 +21,14 @@ export interface Words {
   files: string
   /** Shown in place of content that cannot be rendered, such as audio. */
   hidden: string
+  /** Shown before the name of an app of an MCP server. */
+  app: string
+  /** Shown before the tool that an app wants to call. */
+  appCalls: string
+  /** Shown before the URL that an app wants to open. */
+  appOpens: string
+  /** Shown before the domains that an app may use. */
+  appConnects: string
 }
 
 /** The default labels. */
@@ -38,6 +47,10 @@ export const english: Words = {
   choice: 'Model',
   files: 'Files',
   hidden: 'cannot be shown',
+  app: 'App',
+  appCalls: 'The app wants to call',
+  appOpens: 'The app wants to open',
+  appConnects: 'The app may connect to',
 }
 
 /**
@@ -47,7 +60,9 @@ export const english: Words = {
  * - `endpoint`: the URL of `createAgentApp`.
  * - `session`: the session id. Default: one id per browser tab, kept in `sessionStorage`.
  * - `models`: space-separated names of models that the server accepts per message. The first is the agent's own model.
+ * - `smooth`: `word` or `line`: streamed text appears at an even pace, as with `smoothText`. Default: as it arrives.
  * - `files`: accepted file types, such as `image/*`. Without it, messages have no files.
+ * - `app-page`: the option `page` of `mountMcpApp`, for apps on pages with a strict policy.
  *
  * Source: docs/guides/frameworks.md
  */
@@ -58,4 +73,6 @@ export interface PhiChat {
   words: Partial<Words>
   /** Client tools that run in this browser tab, by name. */
   tools: ClientTools | undefined
+  /** Returns the MCP App of a tool, such as `(name) => tools.app(name)`. Default: tool calls show no apps. */
+  apps: ((toolName: string) => McpAppServer | undefined) | undefined
 }

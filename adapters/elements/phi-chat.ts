@@ -1,24 +1,31 @@
 import { type ClientTools, type RemoteSession, remoteSession, runClientTools } from '../../src/client.ts'
-import { type Chat, type ChatSource, chatOf } from '../../src/store.ts'
+import type { DataPart } from '../../src/contract/message/data-part.ts'
+import { type Chat, type ChatSource, chatOf, createChat, smoothText } from '../../src/store.ts'
 import { type ChatOwner, ElementBase } from './chat-element.ts'
 import { arrange, make } from './dom.ts'
 import { english, type PhiChat, type Words } from './phi-chat-options.ts'
 
 /**
- * The element `<phi-chat>`: message list, pending approvals and composer. Only this element has a shadow tree, so `phi-chat::part(…)` can style all parts.
+ * The element `<phi-chat>`: message list, pending approvals and composer. Only this element has a shadow tree, so `phi-chat::part(…)` can
+ * style all parts.
  */
 export class PhiChatElement extends ElementBase implements PhiChat, ChatOwner {
-  static readonly observedAttributes = ['endpoint', 'session']
+  static readonly observedAttributes = ['endpoint', 'session', 'smooth']
   readonly #watchers = new Set<() => void>()
   readonly #log = make('div', 'log', { role: 'log', tabindex: '0' })
   readonly #list = make('ol', 'messages')
   #agent: ChatSource | undefined
   #words: Partial<Words> = {}
   #tools: ClientTools | undefined
+  #apps: PhiChat['apps']
   #stopTools: (() => void) | undefined
   #chat: Chat | undefined
+  /** The attribute `smooth` of the current chat. */
+  #smooth: string | null = null
   #stop: (() => void) | undefined
   #shown: readonly string[] = []
+  /** Data parts that listeners have received. */
+  #data: readonly DataPart[] = []
 
   constructor() {
     super()
@@ -58,10 +65,16 @@ export class PhiChatElement extends ElementBase implements PhiChat, ChatOwner {
 
   set words(words: Partial<Words>) {
     this.#words = words
-    // Rebuild the messages: they contain the old labels.
-    this.#list.replaceChildren()
-    this.#shown = []
-    this.#look()
+    this.#rebuild()
+  }
+
+  get apps(): PhiChat['apps'] {
+    return this.#apps
+  }
+
+  set apps(apps: PhiChat['apps']) {
+    this.#apps = apps
+    this.#rebuild()
   }
 
   get chat(): Chat | undefined {
@@ -78,8 +91,8 @@ export class PhiChatElement extends ElementBase implements PhiChat, ChatOwner {
   }
 
   connectedCallback(): void {
-    // Properties set before the element was defined shadow the accessors: set them again.
-    for (const name of ['tools', 'agent', 'words'] as const) {
+    // Properties set before the element was defined shadow the accessors, so they are set again.
+    for (const name of ['tools', 'agent', 'words', 'apps'] as const) {
       if (!Object.hasOwn(this, name)) continue
       const early = { [name]: this[name] }
       Reflect.deleteProperty(this, name)
@@ -95,23 +108,45 @@ export class PhiChatElement extends ElementBase implements PhiChat, ChatOwner {
     this.#stopTools = undefined
   }
 
-  attributeChangedCallback(): void {
-    if (this.isConnected && this.#agent === undefined) this.#begin(true)
+  attributeChangedCallback(name: string): void {
+    if (!this.isConnected) return
+    if (name === 'smooth') this.#begin()
+    else if (this.#agent === undefined) this.#begin(true)
+  }
+
+  /** Rebuilds the messages: they contain the old labels and apps. */
+  #rebuild(): void {
+    this.#list.replaceChildren()
+    this.#shown = []
+    this.#look()
   }
 
   /** Connects to the agent or to the endpoint's session. An element that moves within the document keeps its session. */
   #begin(isElsewhere = false): void {
     this.#stop?.()
-    const endpoint = this.getAttribute('endpoint')
-    if (this.#agent !== undefined) this.#chat = chatOf(this.#agent)
-    else if (endpoint === null) this.#chat = undefined
-    else if (this.#chat === undefined || isElsewhere)
-      this.#chat = chatOf(remoteSession({ url: endpoint, sessionId: this.#sessionId(endpoint) }))
+    const source = this.#source(isElsewhere)
+    this.#chat = source && this.#chatOf(source)
     this.#list.replaceChildren()
     this.#shown = []
     this.#stop = this.#chat?.subscribe(() => this.#look())
     this.#runTools()
     this.#look()
+  }
+
+  #source(isElsewhere: boolean): ChatSource | undefined {
+    const endpoint = this.getAttribute('endpoint')
+    if (this.#agent !== undefined || endpoint === null) return this.#agent
+    const known = isElsewhere ? undefined : this.#chat?.agent
+    return known ?? remoteSession({ url: endpoint, sessionId: this.#sessionId(endpoint) })
+  }
+
+  /** All elements of an agent share a chat, except with `smooth`. */
+  #chatOf(source: ChatSource): Chat {
+    const before = this.#smooth
+    this.#smooth = this.getAttribute('smooth')
+    if (this.#smooth === null || 'getSnapshot' in source) return chatOf(source)
+    if (this.#chat?.agent === source && this.#smooth === before) return this.#chat
+    return createChat(source, { smooth: smoothText(this.#smooth === 'line' ? 'line' : 'word') })
   }
 
   /** Runs the client tools for the current agent. */
@@ -144,12 +179,27 @@ export class PhiChatElement extends ElementBase implements PhiChat, ChatOwner {
     if (state !== undefined) {
       this.setAttribute('status', state.status)
       this.#log.setAttribute('aria-busy', String(state.status === 'running' || state.status === 'loading'))
-      const { messageIds } = state
-      if (this.#shown !== messageIds) arrange(this.#list, messageIds, (id) => make('li', 'item', {}, messageElement(id)))
-      this.#shown = messageIds
-      this.#log.firstElementChild?.toggleAttribute('hidden', messageIds.length > 0)
+      if (this.#shown !== state.messageIds) this.#arrange(state)
     }
     for (const look of [...this.#watchers]) look()
+    this.#reportData(state?.run.data ?? [])
+  }
+
+  /** Extension messages are only in `phi-data`. */
+  #arrange({ messages, messageIds }: ReturnType<Chat['getSnapshot']>): void {
+    this.#shown = messageIds
+    const spoken = messages.flatMap(({ id, role }) => (role === 'extension' ? [] : [id]))
+    arrange(this.#list, spoken, (id) => make('li', 'item', {}, messageElement(id)))
+    this.#log.firstElementChild?.toggleAttribute('hidden', spoken.length > 0)
+  }
+
+  /** Dispatches `phi-data` for each new or changed data part; `detail` is the part. */
+  #reportData(parts: readonly DataPart[]): void {
+    const known = this.#data
+    this.#data = parts
+    if (parts === known) return
+    for (const detail of parts)
+      if (!known.includes(detail)) this.dispatchEvent(new CustomEvent('phi-data', { detail, bubbles: true, composed: true }))
   }
 }
 

@@ -1,14 +1,9 @@
-import { type Chat, messageOf, type ToolPart } from '../../src/store.ts'
-import { ChatElement } from './chat-element.ts'
+import type { Chat, ToolPart } from '../../src/store.ts'
+import { ChatElement, chatAround } from './chat-element.ts'
+import { focusComposer } from './composer-field.ts'
 import { button, make } from './dom.ts'
 import type { Words } from './phi-chat-options.ts'
-
-/** Returns the tool call that the attributes `message` and `index` point to. */
-function callOf(element: Element, chat: Chat): ToolPart | undefined {
-  const message = messageOf(chat.getSnapshot(), element.getAttribute('message') ?? '')
-  const part = message?.parts[Number(element.getAttribute('index'))]
-  return part?.type === 'tool' ? part : undefined
-}
+import { callOf } from './tool-call.ts'
 
 /** The element `<phi-tool>`: input, progress, output and approval of one tool call. */
 export class PhiToolElement extends ChatElement {
@@ -33,14 +28,18 @@ export class PhiToolElement extends ChatElement {
       reason === undefined ? undefined : make('p', 'reason', {}, reason),
       question === undefined ? undefined : make('p', 'question', {}, question.message),
       question === undefined ? undefined : button('decline', labels.decline, () => chat.actions.answer(question, { action: 'decline' })),
-      approval === undefined ? undefined : (asked ?? this.#approval()),
+      approval === undefined ? undefined : (asked ?? this.#partOf('phi-approval')),
     ]
-    this.replaceChildren(...parts.filter((part) => part !== undefined))
+    // The app stays where it is: browsers reload a frame that moves.
+    const app = this.querySelector('phi-mcp-app')
+    for (const child of [...this.children]) if (child !== app) child.remove()
+    this.prepend(...parts.filter((part) => part !== undefined))
+    if (app === null && chatAround(this)?.apps?.(toolName) !== undefined) this.append(this.#partOf('phi-mcp-app'))
   }
 
-  #approval(): Element {
-    const element = document.createElement('phi-approval')
-    for (const name of ['message', 'index']) element.setAttribute(name, this.getAttribute(name) ?? '')
+  #partOf(name: string): Element {
+    const element = document.createElement(name)
+    for (const each of ['message', 'index']) element.setAttribute(each, this.getAttribute(each) ?? '')
     return element
   }
 }
@@ -52,11 +51,8 @@ export class PhiApprovalElement extends ChatElement {
     if (approval === undefined || this.childElementCount > 0) return
     this.setAttribute('part', 'approval')
     const decide = (act: () => Promise<void>) => () => {
-      // The buttons disappear with the focus: move it to the composer.
-      const root = this.getRootNode()
       void act()
-      const next = root instanceof ShadowRoot ? (root.host.querySelector('phi-composer') ?? root.querySelector('phi-composer')) : undefined
-      next?.querySelector('textarea')?.focus()
+      focusComposer(this)
     }
     this.append(
       button(

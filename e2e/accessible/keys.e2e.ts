@@ -94,7 +94,7 @@ test('keeps an API key in memory only and removes it on request', main, async ({
   for (const format of ['phi', 'rust', 'markdown']) expect((await exported(page, format)).text).not.toContain(key)
   await say(page, 'And now?')
   await expect(status(page)).toHaveAttribute('data-status', 'error')
-  await expect(page.getByRole('alert').first()).toContainText('There is no key in this page')
+  await expect(page.getByRole('alert').first()).toContainText('No key is set')
   expect(service.requests).toHaveLength(2)
 })
 

@@ -54,7 +54,7 @@ test('saves a file with its original content', async ({ page }) => {
 })
 
 test('shows the progress and results of a hosted search', async ({ page }) => {
-  await finish(page, 'Search by the service')
+  await finish(page, 'Provider search')
   const tool = page.getByTestId('service-tool')
   await expect(tool).toHaveAttribute('data-status', 'done')
   await tool.locator('summary').click()

@@ -69,7 +69,11 @@ test('thinks, runs two tools in parallel and uses their results', mainEverywhere
   const running = states.flatMap(({ calls }) => calls.filter(([state]) => state === 'running').map(([, text]) => text))
   expect(running.some((text) => text.includes('measure_drift') && text.includes('of 5 bearings taken'))).toBe(true)
   await page.getByRole('tab', { name: 'Events' }).click()
+  // Only the events in sight are in the page.
+  const list = page.getByRole('listbox', { name: 'Event list' })
+  await list.press('End')
   await expect(page.getByTestId('event').last()).toHaveAttribute('data-type', 'agentEnd')
+  await list.press('Home')
   await expect(page.getByTestId('event').first()).toHaveAttribute('data-type', 'agentStart')
 })
 
@@ -98,7 +102,7 @@ test('requests approval before a write and handles both decisions', mainEverywhe
 test('explains a rejected input and continues with the next one', async ({ page }) => {
   await pick(page, 'Input filter')
   await expect(status(page)).toHaveAttribute('data-status', 'rejected')
-  await expect(page.getByRole('alert')).toContainText('A logbook is no place for passwords')
+  await expect(page.getByRole('alert')).toContainText('Do not store passwords in the logbook')
   await page.getByRole('tab', { name: 'Events' }).click()
   await expect(page.getByTestId('event').filter({ hasText: 'inputRejected' })).toBeVisible()
   await pick(page, 'Text')

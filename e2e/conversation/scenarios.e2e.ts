@@ -24,11 +24,11 @@ test('shows a compaction as a divider with the omitted content, also after reloa
 
 test('prunes tool results and reverts a wrong path', async ({ page }) => {
   await finish(page, 'Pruning')
-  await expect(note(page, 'prune')).toContainText('The model put 2 messages out of its sight')
+  await expect(note(page, 'prune')).toContainText('The model removed 2 messages from its context')
   await note(page, 'prune').getByRole('button', { name: 'show' }).click()
   await expect(page.getByTestId('note-hidden')).toContainText('boiler')
   await finish(page, 'Revert')
-  await expect(note(page, 'revert')).toContainText('left 4 of its steps behind')
+  await expect(note(page, 'revert')).toContainText('dropped 4 of its steps')
   await expect(page.getByText('The depot lies under the cairn').last()).toBeVisible()
 })
 
@@ -56,7 +56,7 @@ test('edits a prompt and keeps the other response in the tree', mainEverywhere, 
 
 test('regenerates the last response', everywhere, async ({ page }) => {
   await repeat(page, 'Hello?')
-  await page.getByRole('button', { name: 'Answer the last question again' }).click()
+  await page.getByRole('button', { name: 'Regenerate the last response' }).click()
   await expect(page.locator('[data-testid=loop][data-kind=rerun]')).toHaveCount(1)
   await expect(status(page)).toHaveAttribute('data-status', 'completed')
   await expect(page.getByTestId('message-assistant')).toHaveCount(1)

@@ -154,7 +154,7 @@ const loops = (page: Page, kind: string) => page.locator(`[data-testid=loop][dat
 test('regenerates, edits and branches a worker conversation like a local one', async ({ page, context }) => {
   await toServer(page)
   await sayAndApprove(page, 'First.')
-  await page.getByRole('button', { name: 'Answer the last question again' }).last().click()
+  await page.getByRole('button', { name: 'Regenerate the last response' }).last().click()
   await approve(page)
   await expect(loops(page, 'rerun')).toHaveCount(1)
   await expect(page.getByTestId('message-user')).toHaveCount(1)

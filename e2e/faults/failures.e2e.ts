@@ -30,12 +30,12 @@ const failing: Record<string, Failing> = {
   },
   'a rate limit': {
     answer: () => refusal(429, '{"error":{"message":"Slow down, please."}}', { 'x-should-retry': 'false' }),
-    says: /limiting the rate of requests \(429\): Slow down, please\./,
+    says: /rate limiting requests \(429\): Slow down, please\./,
     offers: ['Try again'],
   },
   'a quota that is used up': {
     answer: () => refusal(429, '{"error":{"message":"You exceeded your current quota.","code":"insufficient_quota"}}'),
-    says: /quota or credit of this account is used up \(429\): You exceeded your current quota\./,
+    says: /quota or credit is used up \(429\): You exceeded your current quota\./,
     offers: ['Try again'],
   },
   'a service that is overloaded': {
@@ -47,7 +47,7 @@ const failing: Record<string, Failing> = {
     answer: () =>
       refusal(400, `{"error":{"message":"This model's maximum context length is 8192 tokens.","code":"context_length_exceeded"}}`),
     says: /maximum context length is 8192 tokens/,
-    offers: ['Compact and try again', 'Open settings'],
+    offers: ['Compact and retry', 'Open settings'],
   },
   'a model that nobody knows': {
     answer: () => refusal(404, '{"error":{"message":"The model `test-model` does not exist.","code":"model_not_found"}}'),
@@ -59,7 +59,7 @@ const failing: Record<string, Failing> = {
       new Response('<!doctype html><html><head><title>Sign in</title></head><body><script>hacked=1</script></body></html>', {
         headers: { ...anyPage, 'content-type': 'text/html' },
       }),
-    says: /answered with a web page \(text\/html\)/,
+    says: /returned a web page \(text\/html\)/,
     offers: ['Try again', 'Open settings'],
   },
   'an error page': {
@@ -150,25 +150,25 @@ const endings: Record<string, { frames: string; word: string; says: RegExp; offe
   'at its output limit': {
     frames: `${piece({ content: 'As far as' }) + piece({}, 'length')}data: [DONE]\n\n`,
     word: 'Cut off',
-    says: /cut off, at its output limit/,
+    says: /truncated after \d+ tokens at its output limit|truncated at its output limit/,
     offers: ['Continue', 'Open settings'],
   },
   'by a filter': {
     frames: `${piece({ content: 'I should' }) + piece({}, 'content_filter')}data: [DONE]\n\n`,
     word: 'Refused',
-    says: /refused to answer this/,
+    says: /refused to respond/,
     offers: [],
   },
   'with a refusal of the model': {
     frames: `${piece({ refusal: 'That I will not say.' }) + piece({}, 'stop')}data: [DONE]\n\n`,
     word: 'Refused',
-    says: /That I will not say\. Say it otherwise/,
+    says: /That I will not say\. Edit your message and rephrase it/,
     offers: [],
   },
   'without a word': {
     frames: `${piece({ role: 'assistant', content: '' }) + piece({}, 'stop')}data: [DONE]\n\n`,
     word: 'Empty',
-    says: /without a word/,
+    says: /returned no text/,
     offers: ['Try again'],
   },
 }
@@ -200,7 +200,7 @@ const silences: Record<string, { address: (page: Page) => Promise<string>; says:
       await closed[Symbol.asyncDispose]()
       return closed.url
     },
-    says: /Nothing answers at that address/,
+    says: /No server responds at that URL/,
   },
   'the server does not let the page in': {
     async address(page) {
@@ -208,7 +208,7 @@ const silences: Record<string, { address: (page: Page) => Promise<string>; says:
       await page.route(`${own.protocol}//localhost:${own.port}/v1/**`, (route) => route.abort('failed'))
       return `${own.protocol}//localhost:${own.port}`
     },
-    says: /does not let this page call it \(CORS\)/,
+    says: /does not allow this page to call it \(CORS\)/,
   },
   'the device is offline': {
     async address(page) {
@@ -241,7 +241,7 @@ for (const [name, { address, says }] of Object.entries(silences)) {
     await expect(page.getByTestId('message-user')).toContainText(words)
     if (name !== 'the device is offline') return
     await page.evaluate(() => dispatchEvent(new Event('online')))
-    await expect(page.getByTestId('network-cause')).toContainText('The network is back: try again.')
+    await expect(page.getByTestId('network-cause')).toContainText('This device was offline and is online again. Retry.')
   })
 }
 
@@ -255,7 +255,7 @@ test('marks output that violates its schema and offers a retry or a schema edit'
   await page.getByRole('textbox', { name: 'Address' }).fill(`${service.url}/v1`)
   await page.getByRole('tab', { name: 'Agent', exact: true }).click()
   await page
-    .getByRole('textbox', { name: 'Schema of the answer' })
+    .getByRole('textbox', { name: 'Response schema' })
     .fill('{"type":"object","properties":{"city":{"type":"string"}},"required":["city"],"additionalProperties":false}')
   await page.getByRole('button', { name: 'Apply' }).click()
   await expect(page.getByRole('dialog')).toHaveCount(0)
@@ -269,7 +269,7 @@ test('marks output that violates its schema and offers a retry or a schema edit'
   await expect(status(page)).toHaveText('Schema not met')
   await expect(ending(page)).toContainText('city: expected string, got number')
   await ending(page).getByRole('button', { name: 'Edit the schema' }).click()
-  await expect(page.getByRole('textbox', { name: 'Schema of the answer' })).toHaveValue(/"city"/)
+  await expect(page.getByRole('textbox', { name: 'Response schema' })).toHaveValue(/"city"/)
   await page.keyboard.press('Escape')
   await ending(page).getByRole('button', { name: 'Try again' }).click()
   await expect(status(page)).toHaveText('Done')

@@ -49,7 +49,7 @@ test('shows missing cards as placeholders and keeps the draft and messages', asy
   await expect(composer(page)).toHaveValue(words)
 })
 
-test('shows a missing pane as such while the conversation continues', async ({ page }) => {
+test('marks a missing pane while the conversation continues', async ({ page }) => {
   const areBack = [await blockPart(page, 'sessions-pane'), await blockPart(page, 'inspector')]
   await page.goto(quickPage)
   await expect(page.getByRole('navigation', { name: 'Conversations' }).getByTestId('load-failure')).toBeVisible()
@@ -62,7 +62,7 @@ test('shows a missing pane as such while the conversation continues', async ({ p
   await expect(page.getByRole('navigation', { name: 'Conversations' })).toContainText(words)
 })
 
-test('shows a missing dialog as such, closes by Escape and recovers after reload', async ({ page }) => {
+test('marks a missing dialog, closes it with Escape and recovers after reload', async ({ page }) => {
   const isBack = await blockPart(page, 'settings-dialog')
   await page.goto(quickPage)
   await composer(page).fill(words)
@@ -103,7 +103,7 @@ async function pickEarly(page: Page, scenario: string): Promise<void> {
 
 const answer = (page: Page) => page.getByTestId('message-assistant')
 
-test('plays a scenario picked before other parts load, and its cards follow', async ({ page }) => {
+test('plays a scenario picked before other parts load, then shows its cards', async ({ page }) => {
   await pickEarly(page, 'Approval')
   await expect(card(page)).toContainText('needs your approval')
 })
@@ -121,7 +121,7 @@ test('streams before the store loads and stores the response afterwards', async 
 })
 
 /** That conversations cannot be opened: others may say so of the list, and of the tree. */
-const notice = (page: Page) => page.getByTestId('notice').filter({ hasText: 'Conversations cannot be opened' })
+const notice = (page: Page) => page.getByTestId('notice').filter({ hasText: 'Cannot open conversations' })
 const notSent = (page: Page) => page.getByTestId('notice').filter({ hasText: 'Not sent' })
 
 test('marks no response as complete without the store and explains why', async ({ page }) => {

@@ -34,7 +34,7 @@ test('rejects an edit during a run, keeps the text and offers to stop', everywhe
   await page.getByRole('textbox', { name: 'Edited message' }).fill('Said otherwise.')
   await page.getByRole('button', { name: 'Send instead' }).press('Enter')
   const notice = page.getByTestId('notice')
-  await expect(notice).toContainText('Not sent: an answer is being written. Wait for its end, or stop it.')
+  await expect(notice).toContainText('Not sent: a run is active. Wait for it to end, or stop it.')
   await expect(page.getByRole('textbox', { name: 'Edited message' })).toHaveValue('Said otherwise.')
   await notice.getByRole('button', { name: 'Stop it' }).press('Enter')
   await expect(status(page)).toHaveAttribute('data-status', 'aborted')

@@ -33,7 +33,7 @@ test('returns the prompt if a lazy SDK part is missing and sends it after reload
   await composer(page).fill(words)
   const mend = await withoutParts(page)
   await composer(page).press('Enter')
-  await expect(page.getByTestId('notice').or(page.getByTestId('ending')).first()).toContainText('could not be loaded')
+  await expect(page.getByTestId('notice').or(page.getByTestId('ending')).first()).toContainText('Cannot load a part of this program')
   await expect(composer(page)).toHaveValue(words)
   await mend()
   await page.getByRole('button', { name: 'Reload the page' }).first().click()

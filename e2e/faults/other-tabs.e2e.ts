@@ -63,7 +63,7 @@ test('accepts one of two simultaneous prompts and keeps both texts', mainEverywh
   await expect(loser.getByText(`You wrote: “From tab ${off + 1}.”`)).toBeVisible()
 })
 
-test('renames a conversation during its run and asks other tabs to rename there', everywhere, async ({ page, context }) => {
+test('renames a running conversation only in the tab that runs it', everywhere, async ({ page, context }) => {
   let end = (): void => {}
   const rest = new Promise<void>((resolve) => {
     end = resolve
@@ -92,7 +92,7 @@ test('renames a conversation during its run and asks other tabs to rename there'
   await expect(page.getByTestId('stored-session')).toContainText('A good name')
   const other = await tabAt(context, quickPage)
   await rename(other, 'A good name', 'A bad name')
-  await expect(other.getByTestId('notice')).toContainText('Not renamed: Another tab writes to this conversation. Name it there.')
+  await expect(other.getByTestId('notice')).toContainText('Not renamed: Another tab writes to this conversation. Rename it there.')
   end()
   await expect(page.getByText('The first half and the second.')).toBeVisible()
   await expect(status(page)).toHaveAttribute('data-status', 'completed')

@@ -63,7 +63,7 @@ test('executes no model output and contacts no other server', async ({ page }) =
   expect(seen).toEqual([])
 })
 
-test('highlights slow code without blocking and colors what follows', async ({ page }) => {
+test('highlights slow code without blocking and highlights code after it', async ({ page }) => {
   const answers = ['const a = 1', 'aA'.repeat(9950), 'const b = 2'].map((code) => `\`\`\`ts\n${code}\n\`\`\``)
   await using model = await serveModel(openai, () => ({ text: [answers[model.requests.length - 1] ?? ''] }))
   await page.addInitScript(() => {

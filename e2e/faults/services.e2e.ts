@@ -23,12 +23,12 @@ const refusals: Record<string, { answer: () => Response; says: RegExp; offers?: 
   'a prompt that is too large': {
     answer: () => final(413, '{"error":{"message":"Request too large."}}'),
     says: /Too long.*Request too large\./,
-    offers: 'Compact and try again',
+    offers: 'Compact and retry',
   },
   'a gateway that takes no such prompt': {
     answer: () => final(413, page('413 Request Entity Too Large'), 'text/html'),
     says: /413 Request Entity Too Large/,
-    offers: 'Compact and try again',
+    offers: 'Compact and retry',
   },
   'an error in plain words': { answer: () => final(500, 'Internal Server Error', 'text/plain'), says: /\(500\): Internal Server Error/ },
   'a gateway with nothing behind it': { answer: () => final(502, page('502 Bad Gateway'), 'text/html'), says: /502 Bad Gateway/ },

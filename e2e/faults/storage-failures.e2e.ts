@@ -53,7 +53,7 @@ test('keeps unstored text at any failed write and sends it once on retry', async
       await page.evaluate((left) => Object.assign(globalThis, { __writesLeft: left }), writes)
       await say(page, text)
       await expect(status(page)).toHaveAttribute('data-status', 'error')
-      await expect(page.getByTestId('ending')).toContainText('The browser has no more room for this page.')
+      await expect(page.getByTestId('ending')).toContainText("The browser's storage quota for this page is used up.")
       expect(
         [await composer(page).inputValue(), ...(await userMessages.allInnerTexts())].filter((words) => words.includes(text)),
       ).toHaveLength(1)
@@ -96,7 +96,7 @@ test('marks a damaged conversation and keeps the others and the draft', async ({
     decodeURIComponent(new URL(page.url()).hash.slice(1).split('?')[0] ?? ''),
   )
   await page.reload()
-  await expect(notices(page).first()).toContainText('This conversation cannot be opened')
+  await expect(notices(page).first()).toContainText('Cannot open this conversation')
   await page.getByTestId('stored-session').filter({ hasText: 'Whole.' }).getByRole('button').first().click()
   await expect(page.getByText('You wrote: “Whole.”')).toBeVisible()
   expect(page.url().split('?')[1] ?? page.url()).toContain(new URL(whole).hash.slice(1, 9))
@@ -114,7 +114,7 @@ test('reports an older tab that locks the store, keeps working and offers a relo
     await new Promise((resolve) => asked.addEventListener('success', resolve))
   })
   await page.goto(quickPage)
-  await expect(notices(page).first()).toContainText('Conversations end with this page')
+  await expect(notices(page).first()).toContainText('Conversations are lost when you close this page')
   await repeat(page, words)
   await older.close()
   await page.reload()

@@ -68,7 +68,7 @@ test('warns that unstored text and settings end with the page', async ({ page })
   await field.fill('')
   await expect(page.locator('.composer')).not.toContainText('ends with this page')
   await chooseLocalServer(page, { address: 'http://127.0.0.1:9/v1', model: 'test-model' })
-  await expect(page.getByTestId('notice')).toContainText('These settings hold until this page ends')
+  await expect(page.getByTestId('notice')).toContainText('These settings last until you close this page')
   expect(await violations(page)).toEqual([])
 })
 

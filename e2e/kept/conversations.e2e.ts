@@ -44,7 +44,7 @@ test('restores unsent text after a reload and on return', async ({ page }) => {
   await expect(composer(page)).toHaveValue('half a thought')
 })
 
-test('names conversations, deletes many at once and shows the storage in use', async ({ page }) => {
+test('names conversations, deletes many in one action and shows the storage in use', async ({ page }) => {
   await page.goto(quickPage)
   for (const text of ['One.', 'Two.', 'Three.']) {
     await say(page, text)
@@ -58,7 +58,7 @@ test('names conversations, deletes many at once and shows the storage in use', a
   await page.getByRole('textbox', { name: 'Name of the conversation' }).press('Enter')
   await expect(stored.filter({ hasText: 'A better name' })).toHaveCount(1)
   await page.getByRole('button', { name: 'Storage' }).click()
-  await expect(page.getByTestId('storage-figures')).toContainText('3 conversations; this page keeps')
+  await expect(page.getByTestId('storage-figures')).toContainText('3 conversations. This page uses')
   await page.getByRole('button', { name: 'Close' }).click()
   await page.getByRole('button', { name: 'Choose conversations' }).click()
   await page.getByRole('checkbox', { name: 'Choose “One.”' }).check()

@@ -114,7 +114,7 @@ test(`keeps acknowledged records across ${crashes} tab crashes`, async () => {
   expect(acknowledged.filter((text) => !kept.has(text))).toEqual([])
 })
 
-test('takes over from a writing tab, which gets a notice and rejected writes', main, async () => {
+test('takes over from a writing tab, which receives a notice and rejected writes', main, async () => {
   const [first, second] = [await newTab(), await newTab()]
   await open(first)
   const writing = write(first, 'first')

@@ -69,7 +69,7 @@ const plain = (text: string): string => text.replaceAll('*', '').trim()
 test('keeps the start of a response on an early reload and marks it interrupted', everywhere, async ({ page }) => {
   await page.goto('/?pace=4')
   // The very first answer of a page may come before the store does.
-  await expect(page.getByText('Nothing is stored yet.')).toBeVisible()
+  await expect(page.getByText('No conversations yet.')).toBeVisible()
   await page.evaluate(() =>
     addEventListener('beforeunload', () => {
       const read = document.querySelector<HTMLElement>('[data-testid=message-assistant] .text')?.innerText ?? ''

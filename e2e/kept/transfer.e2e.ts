@@ -50,7 +50,7 @@ test('exports Markdown for reading only', async ({ page }) => {
   expect(text).toContain('**Calls `measure_drift`**')
   for (const other of [text, '{"loops": 5}', '']) {
     await take(page, other)
-    await expect(page.getByRole('alert')).toContainText('The file cannot be imported')
+    await expect(page.getByRole('alert')).toContainText('Cannot import the file')
     await expect(stored(page)).toHaveCount(0)
   }
 })

@@ -29,7 +29,7 @@ test('nests turns, models, tools and sub-agents in the trace and selects for all
   await expect(card.getByTestId('child-run')).toContainText('I search the logbook.')
 })
 
-test('links to the same selection and the same tab', everywhere, async ({ page }) => {
+test('links to the current selection and tab', everywhere, async ({ page }) => {
   await finish(page, 'Thinking and tools')
   await spans(page, 'turn').first().locator('.span-label').click()
   await tab(page, 'Request')
@@ -78,7 +78,7 @@ for (const [name, shown] of [
     await expect(page.locator(shown)).toHaveCount(0)
     await repeat(page, 'Hello?')
     await expect(page.locator(shown)).not.toHaveCount(0)
-    await expect(page.locator('#inspector-panel')).not.toContainText('Nothing was sent yet.')
+    await expect(page.locator('#inspector-panel')).not.toContainText('No request was sent yet.')
   })
 }
 

@@ -83,7 +83,7 @@ async function add(page: Page, modelUrl: string, address: string): Promise<void>
   await page.getByRole('tab', { name: 'Agent', exact: true }).click()
   await page.getByRole('textbox', { name: 'MCP server' }).fill(address)
   await page.getByRole('button', { name: 'Add server' }).click()
-  await expect(server(page)).toContainText('It lets nobody in without a login.')
+  await expect(server(page)).toContainText('It requires a login.')
 }
 
 const server = (page: Page) => page.getByTestId('mcp-server')
@@ -135,7 +135,7 @@ test('logs in to an MCP server in a window and provides its tools until logout',
   await page.getByTestId('model-button').click()
   await page.getByRole('tab', { name: 'Agent', exact: true }).click()
   await server(page).getByRole('button', { name: 'List tools' }).click()
-  await expect(server(page)).toContainText('It lets nobody in without a login.')
+  await expect(server(page)).toContainText('It requires a login.')
 })
 
 test('sends an MCP token to its server only and stores it only with keys', async ({ page, baseURL }) => {
@@ -145,10 +145,10 @@ test('sends an MCP token to its server only and stores it only with keys', async
   await using model = await serveGreeter()
   await add(page, model.url, guarded.url)
   await server(page).getByRole('button', { name: 'Log in' }).click()
-  await expect(server(page).getByRole('alert')).toContainText('no login that a page can use')
+  await expect(server(page).getByRole('alert')).toContainText('no login for web pages')
   await server(page).getByLabel('Token').fill('wrong')
   await server(page).getByRole('button', { name: 'Use the token' }).click()
-  await expect(server(page)).toContainText('It does not take the login or the token of this page.')
+  await expect(server(page)).toContainText('It rejects the login or token of this page.')
   await server(page).getByLabel('Token').fill(token)
   await server(page).getByRole('button', { name: 'Use the token' }).click()
   await expect(server(page)).toContainText('1 tool: greet')
@@ -157,5 +157,5 @@ test('sends an MCP token to its server only and stores it only with keys', async
   expect(model.requests.some(({ headers }) => JSON.stringify([...headers]).includes(token))).toBe(false)
   // After a reload the page has no token, and says which tools are not there, and what to do.
   await page.reload()
-  await expect(page.getByTestId('notice').filter({ hasText: 'is left out' })).toContainText('Log in, or enter a token')
+  await expect(page.getByTestId('notice').filter({ hasText: 'is not used' })).toContainText('Log in, or enter a token')
 })

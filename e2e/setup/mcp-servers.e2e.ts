@@ -26,14 +26,14 @@ test('uses tools of a local MCP server and reports one that fails', async ({ pag
   const servers = page.getByTestId('mcp-server')
   await expect(servers.first()).toContainText('1 tool: greet')
   await add(`${closed.url}/mcp`)
-  await expect(servers.nth(1)).toContainText('lets nobody in without a login')
+  await expect(servers.nth(1)).toContainText('requires a login')
   // One that has no answer for pages: whoever asks learns that this is so.
   await using mute = await serve(() => new Response('hello'))
   await add(`${mute.url}/mcp`)
   await expect(servers.nth(2)).toContainText('(CORS)')
   await page.getByRole('button', { name: `Remove ${mute.url}/mcp` }).click()
   await page.getByRole('button', { name: 'Apply' }).click()
-  await expect(page.getByText(`The MCP server at ${closed.url}/mcp is left out`)).toBeVisible()
+  await expect(page.getByText(`The MCP server at ${closed.url}/mcp is not used`)).toBeVisible()
 
   await expect(page.getByRole('textbox', { name: 'Message', exact: true })).toHaveValue('Greet Ada.')
   await say(page, 'Greet Ada.')

@@ -21,7 +21,7 @@ async function filesOf(page: Page): Promise<string> {
   await page.getByRole('tab', { name: 'Agent', exact: true }).click()
   const summary = await page
     .locator('.settings-body')
-    .getByText(/Files are kept by|files are in memory/)
+    .getByText(/stores the files|Files are in memory/)
     .innerText()
   await page.getByRole('button', { name: 'Cancel' }).click()
   return summary
@@ -33,7 +33,7 @@ test('stores files of an agent in the browser or reports that it cannot', everyw
   await chooseLocalServer(page, { address: `${server.url}/v1`, model: 'keeper' })
   // WebKitGTK has no file system for pages.
   const isKept = browserName !== 'webkit'
-  expect(await filesOf(page)).toContain(isKept ? 'kept by this browser' : 'in memory, and gone after a reload')
+  expect(await filesOf(page)).toContain(isKept ? 'stores the files' : 'in memory and lost after a reload')
   await say(page, 'Write a note.')
   await expect(card(page)).toHaveAttribute('data-status', 'pendingApproval')
   await card(page).getByRole('button', { name: 'Approve' }).click()
@@ -58,5 +58,5 @@ test('reports that the page may store no files', async ({ page, baseURL }) => {
   })
   await page.goto('http://insecure.test/')
   await chooseLocalServer(page, { address: 'http://127.0.0.1:9/v1', model: 'nobody' })
-  expect(await filesOf(page)).toContain('in memory, and gone after a reload')
+  expect(await filesOf(page)).toContain('in memory and lost after a reload')
 })

@@ -6,7 +6,7 @@ import { hasMissed, look, patternOf, type Seen, type Step } from './query.ts'
 const actionTimeoutMs = 60_000
 
 /** The code points of WebDriver for keys that write nothing. */
-const keys: Record<string, string> = { Enter: '\uE007', Escape: '\uE00C', Home: '\uE011' }
+const keys: Record<string, string> = { Enter: '\uE007', Escape: '\uE00C', Home: '\uE011', End: '\uE010' }
 
 export function keyOf(name: string): string {
   const key = keys[name]

@@ -47,6 +47,7 @@ export function look(steps: readonly Step[], action: 'see' | 'focus' | 'select' 
     dialog: 'dialog,[role=dialog]',
     group: 'fieldset,[role=group]',
     list: 'ul,ol,[role=list]',
+    listbox: '[role=listbox]',
     log: '[role=log]',
     navigation: 'nav,[role=navigation]',
     region: 'section[aria-label],[role=region]',

@@ -41,12 +41,12 @@ async function answered(text: string, schema: JsonSchema = weather) {
 
 const misfits: [string, string, JsonSchema, RegExp][] = [
   ['a value of another type', '{"city":"Oslo","days":[{"degrees":"warm"}]}', weather, /days\[0\]\.degrees: expected number, got string/],
-  ['a value that is missing', '{"days":[]}', weather, /city/],
-  ['no JSON', 'It is warm.', weather, /not valid JSON.*It is warm/],
-  ['a list where an object was asked for', '[]', weather, /expected object, got array/],
+  ['a missing value', '{"days":[]}', weather, /city/],
+  ['invalid JSON', 'It is warm.', weather, /not valid JSON.*It is warm/],
+  ['a list in place of an object', '[]', weather, /expected object, got array/],
 ]
 
-it.each(misfits)('an answer with %s is not done, also after a reload: every place says which part does not fit', async (_, ...given) => {
+it.each(misfits)('marks a response with %s as failing its schema, also after a reload', async (_, ...given) => {
   const [text, schema, place] = given
   const { state, log, session, restored } = await answered(text, schema)
   for (const each of [log, restored]) {
@@ -61,13 +61,13 @@ it.each(misfits)('an answer with %s is not done, also after a reload: every plac
   expect(sessionMarkdown(session, await misfitsIn(session))).toMatch(/^## .*\(Schema not met\)$/m)
 })
 
-it('an answer that fits is done, and says nothing', async () => {
+it('marks a response that matches its schema as complete', async () => {
   const { state, session, log } = await answered('{"city":"Oslo","days":[{"degrees":4}]}')
   expect(await misfitsIn(session)).toEqual(new Map())
   expect(whyEnded(state, log.misfits.value)).toBeUndefined()
 })
 
-it('a schema that nobody can compare with is told, and is no promise kept', async () => {
+it('reports a schema that cannot be checked', async () => {
   const { state, log } = await answered('"a"', { type: 'string', pattern: '(?<=a)b' })
   await expect.poll(() => log.misfits.value.size, patient).toBe(1)
   expect(whyEnded(state, log.misfits.value)).toMatchObject({ word: 'Schema not checked' })

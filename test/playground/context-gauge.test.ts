@@ -4,7 +4,7 @@ import { defaultSettings } from '../../playground/src/settings/settings.ts'
 import { Agent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 
-it.each([90, 60])('the gauge marks where the agent compacts: at %i %%', async (compactAt) => {
+it.each([90, 60])('marks the compaction threshold in the gauge: %i %%', async (compactAt) => {
   const { model: choice, compaction } = defaultSettings
   const settings = {
     ...defaultSettings,

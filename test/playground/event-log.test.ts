@@ -11,12 +11,12 @@ describe('EventLog', () => {
     get === undefined || get.call(new EventLog())?.subscribe !== undefined ? [] : [{ name, get }],
   )
 
-  it('keeps nothing in a property that a component could read without following it', () => {
+  it('exposes state only through signals', () => {
     expect(Object.keys(new EventLog())).toEqual([])
     expect(properties.map(({ name }) => name)).toContain('requests')
   })
 
-  it.each(properties)('tells who has read $name of an empty log that something came', ({ get }) => {
+  it.each(properties)('notifies an effect that read $name of an empty log', ({ get }) => {
     const log = new EventLog()
     let looks = 0
     const leave = effect(() => {

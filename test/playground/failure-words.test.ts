@@ -22,31 +22,31 @@ const none = () => {
   throw new TypeError('Failed to fetch')
 }
 const noKey = () => {
-  throw new Error('There is no key in this page: enter one in the settings.')
+  throw new Error('No key is set. Enter one in the settings.')
 }
 const busy = () => Response.json({ error: { message: 'Slow down.' } }, { status: 429, headers: { 'retry-after': '1500' } })
 const quota = () => Response.json({ error: { message: 'Used up.', code: 'insufficient_quota' } }, { status: 429 })
 
-describe('what a service refuses is said to a visitor, who has no options to set', () => {
+describe('provider errors in the playground', () => {
   const options = /baseUrl|apiKey|finish_reason|credentials failed/
 
-  it('an agent on a server that is gone is said to be gone, and how often it was tried', () => {
-    const last = 'The server could not be reached: Failed to fetch. Is it running, and does it list the origin of this page in cors?'
-    const lost = `The session could not be reached, 11 times in a row; the last time: ${last}. Call load() to try again.`
+  it('reports an unreachable server with the number of attempts', () => {
+    const last = 'Cannot reach the server: Failed to fetch. Is it running, and does it list the origin of this page in cors?'
+    const lost = `Cannot reach the session after 11 attempts. Last error: ${last}. Call load() to retry.`
     expect(wordsOfService(lost)).toBe(
-      'The server could not be reached: Failed to fetch. Is it running, and does it let this page in (CORS)? It was tried 11 times.',
+      'Cannot reach the server: Failed to fetch. Is it running, and does it let this page in (CORS)? Tried 11 times.',
     )
     expect(topicOf({ code: 'connectionLost', message: lost })).toBe('No answer')
   })
 
   it.each([
     ['a web page', () => failureOf(html), 'No answer', /web page \(text\/html\).*the address in the settings/],
-    ['half an answer', () => failureOf(cut), 'Broken off', /broke off before its end/],
-    ['nothing', () => failureOf(none), 'No answer', /could not be reached at http:\/\/127\.0\.0\.1:9: Failed to fetch\.$/],
-    ['a key that is missing', () => failureOf(cut, noKey), 'Failed', /^There is no key in this page: enter one in the settings\.$/],
-    ['a time to wait', () => failureOf(busy), 'Too many requests', /Slow down\. (?!.*runs wait)/],
-    ['a quota that is used up', () => failureOf(quota), 'Quota used up', /Used up\./],
-  ])('%s', async (_name, failing, topic, says) => {
+    ['a truncated response', () => failureOf(cut), 'Broken off', /broke off before its end/],
+    ['an unreachable server', () => failureOf(none), 'No answer', /could not be reached at http:\/\/127\.0\.0\.1:9: Failed to fetch\.$/],
+    ['a missing key', () => failureOf(cut, noKey), 'Failed', /^No key is set\. Enter one in the settings\.$/],
+    ['a rate limit with a delay', () => failureOf(busy), 'Too many requests', /Slow down\. (?!.*run waits)/],
+    ['an exhausted quota', () => failureOf(quota), 'Quota used up', /Used up\./],
+  ])('explains %s without naming SDK options', async (_name, failing, topic, says) => {
     const failure = await failing()
     expect(wordsOfService(failure.message)).toMatch(says)
     expect(wordsOfService(failure.message)).not.toMatch(options)

@@ -8,11 +8,11 @@ it.each([
   [59_999, '1 min 0 s'],
   [119_600, '2 min 0 s'],
   [125_000, '2 min 5 s'],
-])('%s ms are %s', (ms, shown) => expect(duration(ms)).toBe(shown))
+])('formats %s ms as %s', (ms, shown) => expect(duration(ms)).toBe(shown))
 
 it.each([
   [812, '812'],
   [999.7, '1.0k'],
   [999_949, '999.9k'],
   [999_960, '1.0M'],
-])('%s are %s', (value, shown) => expect(short(value)).toBe(shown))
+])('formats %s as %s', (value, shown) => expect(short(value)).toBe(shown))

@@ -23,8 +23,8 @@ const pieces = [
 ]
 const texts = fc.array(fc.constantFrom(...pieces), { maxLength: 40 })
 
-describe('the blocks of a growing text', () => {
-  it('lose nothing of it, however it comes', () => {
+describe('BlockReader', () => {
+  it('preserves the text, however it is split', () => {
     fc.assert(
       fc.property(texts, (parts) => {
         const reader = new BlockReader()
@@ -41,7 +41,7 @@ describe('the blocks of a growing text', () => {
     )
   })
 
-  it('that are settled stay the same objects', () => {
+  it('reuses the objects of finished blocks', () => {
     const reader = new BlockReader()
     const [first] = reader.read('One.\n\nTwo')
     expect(reader.read('One.\n\nTwo, and more.')[0]).toBe(first)
@@ -54,7 +54,7 @@ describe('the blocks of a growing text', () => {
     ['indented lists', Array.from({ length: 300 }, (_, depth) => `${'  '.repeat(depth)}- x`).join('\n')],
     ['numbered lists', '1. '.repeat(50_000)],
     ['length', 'a\n'.repeat(150_000)],
-  ])('are one plain block where %s would take too long', (_, text) => {
+  ])('returns one plain block if %s would be too slow', (_, text) => {
     expect(new BlockReader().read(text)).toEqual([{ kind: 'plain', raw: text }])
   })
 
@@ -63,20 +63,20 @@ describe('the blocks of a growing text', () => {
     ['a paragraph', 'word '.repeat(30_000)],
     ['a quote', '> a\n'.repeat(40_000)],
     ['a table', `|a|b|\n|-|-|\n${'|1|2|\n'.repeat(20_000)}`],
-  ])('are parsed a window at a time: %s that is very long is plain, and what follows it is not', (_, long) => {
+  ])('parses in windows: %s that is very long becomes plain text', (_, long) => {
     const reader = new BlockReader()
     const kindsOf = (text: string) => reader.read(text).map(({ kind }) => kind)
     expect(kindsOf(`# One\n\n${long}`)).toEqual(['prose', 'plain'])
     expect(kindsOf(`# One\n\n${long}\n\n# Two\n\nThree`)).toEqual(['prose', 'plain', 'prose', 'prose'])
   })
 
-  it('hold code of any length in its fence, also when more follows', () => {
+  it('keeps code of any length in its block, also when more text follows', () => {
     const code = `${'const a = 1\n'.repeat(5000)}`
     const blocks = new BlockReader().read(`One\n\n\`\`\`ts\n${code}\`\`\`\n\nTwo`)
     expect(blocks).toMatchObject([{ kind: 'prose' }, { kind: 'code', language: 'ts', code: code.trimEnd() }, { kind: 'prose' }])
   })
 
-  it('know rules from lists', () => {
+  it('distinguishes rules from lists', () => {
     expect(new BlockReader().read(`a\n\n${'-'.repeat(60)}\n\nb`).map(({ kind }) => kind)).toEqual(['prose', 'prose', 'prose'])
   })
 })

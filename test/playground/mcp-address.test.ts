@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { addressRefusal, serverPrefixes } from '../../playground/src/mcp/mcp-address.ts'
-import { legalPrefix } from '../../src/mcp/tool-set.ts'
+import { legalPrefix } from '../../src/mcp/tool-name.ts'
 
 const page = readFileSync(join(import.meta.dirname, '../../playground/index.html'), 'utf8')
 // Without the page itself, which has no address here.
@@ -15,7 +15,7 @@ describe('the address of an MCP server', () => {
     'http://localhost/mcp',
     'https://api.x.ai/mcp',
     'https://one.openai.azure.com/mcp',
-  ])('may be tried: %s', (address) => expect(addressRefusal(address, policy)).toBe(undefined))
+  ])('accepts %s', (address) => expect(addressRefusal(address, policy)).toBe(undefined))
 
   it.each([
     'https://example.com/mcp',
@@ -25,19 +25,20 @@ describe('the address of an MCP server', () => {
     'http://api.x.ai/mcp',
     'https://api.x.ai:444/mcp',
     'https://openai.azure.com.example.com/mcp',
-  ])('is refused by the policy of the page, with what helps: %s', (address) => {
+  ])("rejects an address that the page's policy forbids: %s", (address) => {
     expect(addressRefusal(address, policy)).toContain(`forbids ${new URL(address).origin}.`)
     expect(addressRefusal(address, policy)).toContain('on this machine')
   })
 
-  it.each(['', 'mcp', 'file:///mcp', 'javascript:alert(1)', 'ws://localhost:1'])('is refused where it is none: %j', (address) =>
+  it.each(['', 'mcp', 'file:///mcp', 'javascript:alert(1)', 'ws://localhost:1'])('rejects an invalid address: %j', (address) =>
     expect(addressRefusal(address, policy)).toContain('http://'),
   )
 
-  it('holds no password, because it is kept', () => expect(addressRefusal('http://a:b@localhost:1/mcp', policy)).toContain('password'))
+  it('rejects a password, because the address is stored', () =>
+    expect(addressRefusal('http://a:b@localhost:1/mcp', policy)).toContain('password'))
 })
 
-it('each server has a prefix that the SDK takes, and no two have one', () => {
+it('assigns each server a unique and legal prefix', () => {
   const long = `http://${'a'.repeat(60)}.localhost:1/mcp`
   const addresses = [
     'http://localhost:3000/mcp',

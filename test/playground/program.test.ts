@@ -61,8 +61,8 @@ function manySettings(address: string): Settings[] {
   ]
 }
 
-describe('the program of "view code"', () => {
-  it('is right for the type checker, whatever the settings', async () => {
+describe('the "view code" program', () => {
+  it('type-checks with any settings', async () => {
     const folder = programsFolder()
     for (const [at, settings] of manySettings('https://example.invalid').entries()) {
       writeFileSync(join(folder, `program-${at}.ts`), programOf(settings))
@@ -73,12 +73,12 @@ describe('the program of "view code"', () => {
     expect(String(Object(checked).stdout)).toBe('')
   })
 
-  it('runs on the scripted model, with every tool', async () => {
+  it('runs on the scripted model with every tool', async () => {
     const { stdout } = await runProgram(programOf({ ...defaultSettings, tools: toolNames, thinking: 'high' }))
     expect(stdout).toBe('Hello from a scripted model.')
   })
 
-  it('calls the service of the settings, with the key of the environment and no other', async () => {
+  it('calls the configured provider with the key from the environment', async () => {
     const asked: { path: string; key: string | null; body: Record<string, unknown> }[] = []
     const server = await serve(async (request) => {
       asked.push({ path: new URL(request.url).pathname, key: request.headers.get('x-api-key'), body: await request.json() })
@@ -105,7 +105,7 @@ describe('the program of "view code"', () => {
   })
 })
 
-it('the variable of a key is the one that the factory asks for', async () => {
+it('uses the environment variable that the factory expects', async () => {
   const { model } = defaultSettings
   for (const service of serviceIds) {
     const call = factoryCall({ ...model, source: 'direct', service, modelId: services[service].modelId })
@@ -115,8 +115,8 @@ it('the variable of a key is the one that the factory asks for', async () => {
   }
 })
 
-describe('the tools of a service', () => {
-  it('are taken by its factory, all that are offered', async () => {
+describe('hosted tools of a provider in the playground', () => {
+  it('offers only hosted tools that the factory accepts', async () => {
     const offering = serviceIds.filter((service) => toolsOf(service).length > 0)
     expect(offering).toContain('openaiResponses')
     for (const service of offering) {
@@ -127,7 +127,7 @@ describe('the tools of a service', () => {
     }
   })
 
-  it('are those of the chosen service and of no other', () => {
+  it('sends only hosted tools that the chosen provider supports', () => {
     const choice = { ...defaultSettings.model, serviceTools: ['imageGeneration', 'webFetch', 'toString'] }
     expect(factoryCall({ ...choice, source: 'proxy', service: 'anthropic' }).serviceTools?.names).toEqual(['webFetch'])
     expect(factoryCall({ ...choice, source: 'direct', service: 'mistral' }).serviceTools).toBe(undefined)
@@ -135,7 +135,7 @@ describe('the tools of a service', () => {
   })
 })
 
-describe('settings of another version, or of anybody', () => {
+describe('settings of unknown origin', () => {
   it.each([
     null,
     3,
@@ -144,15 +144,17 @@ describe('settings of another version, or of anybody', () => {
     { model: 7 },
     { limits: { maxTurns: -1, maxMinutes: Number.NaN } },
     { tools: 'all', compaction: { compactAt: 1e9 } },
-  ])('are the defaults where they are not understood: %j', (value) => {
+    { textPace: 'fast' },
+  ])('falls back to default settings: %j', (value) => {
     const settings = settingsFrom(value)
     expect(settings.limits.maxTurns).toBeGreaterThan(0)
     expect(settings.compaction.compactAt).toBeLessThanOrEqual(100)
     expect(settings.model.source).toBe('scripted')
+    expect(settings.textPace).toBe('off')
   })
 
-  it('are kept as they are where they are', () => {
-    for (const settings of manySettings('https://example.invalid'))
+  it('keeps valid settings unchanged', () => {
+    for (const settings of [...manySettings('https://example.invalid'), { ...defaultSettings, textPace: 'word' }])
       expect(settingsFrom(JSON.parse(JSON.stringify(settings)))).toEqual(settings)
   })
 })

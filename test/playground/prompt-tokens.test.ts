@@ -5,7 +5,7 @@ import { Agent, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { reduce, restoredState } from '../../src/store.ts'
 
-it('an answer that its service paused fills the context with its last call alone, in the page and in phi', async () => {
+it('counts only the last call of a paused response as context', async () => {
   const first = { text: 'I look. ', stopReason: 'paused', usage: { input: 100, output: 10 } } as const
   const session = memorySessionStore()
   const agent = new Agent({ model: scripted([first, { text: 'It is so.', usage: { input: 130, output: 20 } }]), session })

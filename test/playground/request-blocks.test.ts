@@ -15,7 +15,7 @@ function cutTwice() {
   }
 }
 
-it('shows a failed response as what is not sent, as the body of the request has it', async () => {
+it('shows a failed response as omitted from the request', async () => {
   const agent = new Agent({
     model: openai('gpt-5.1', { apiKey: 'k', fetch: cutTwice() }),
     captureTurnRequests: { httpBody: true },

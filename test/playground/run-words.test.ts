@@ -45,14 +45,14 @@ async function places(options: AgentOptions, steer: (agent: Agent, event: AgentE
 
 const stopsAtFirstWord = (agent: Agent, event: AgentEvent) => event.type === 'messageUpdate' && agent.abort('enough')
 
-it('a run that was stopped is Stopped everywhere', async () => {
+it('shows an aborted run as Stopped in every view', async () => {
   const placesSeen = await places({ model: scripted([{ text: 'one two three' }], { chunkSize: 3 }) }, stopsAtFirstWord)
   expect(placesSeen).toMatchObject({ pill: 'Stopped', trace: 'Stopped', recorded: 'Stopped', events: 'Stopped', tree: 'Stopped' })
   expect(placesSeen.page).toMatch(/^## .*\(Stopped\)$/m)
   expect(placesSeen.spans.map(({ label, ending }) => `${label} ${ending}`).join()).not.toMatch(/abort/i)
 })
 
-it('a run that reached a limit, or was refused, is called the same everywhere', async () => {
+it('shows a limited or rejected run the same in every view', async () => {
   const call = { toolCalls: [{ id: 'c', name: 'look', arguments: {} }] }
   const look = { name: 'look', label: 'Look', description: '', parameters: { type: 'object' as const }, execute: () => 'seen' }
   const limited = await places({ model: scripted([call, call]), tools: [look], limits: { maxTurns: 1 } })
@@ -61,7 +61,7 @@ it('a run that reached a limit, or was refused, is called the same everywhere', 
   expect(rejected).toMatchObject({ pill: 'Rejected', trace: 'Rejected', events: 'Rejected' })
 })
 
-it('nothing that is sent in a scenario, or when one goes on, is of nobody: each block says where it came from', async () => {
+it('shows the origin of each sent block in every scenario', async () => {
   // The demo reads its pace from the address of its page.
   vi.stubGlobal('location', { search: '?pace=0' })
   // The page hears of parts that cannot be loaded.
@@ -84,6 +84,6 @@ it('nothing that is sent in a scenario, or when one goes on, is of nobody: each 
     await agent.prompt({ role: 'user', content }).result
   }
   await agent.compact().result
-  await agent.prompt('Go on exactly where you stopped.').result
+  await agent.prompt('Continue exactly where you stopped.').result
   expect([...origins].sort()).toEqual(['answer', 'marker', 'question', 'summary', 'system prompt', 'tool call', 'tool result', 'tools'])
 })

@@ -19,14 +19,14 @@ const failure = (path: string): Promise<unknown> =>
     (error: unknown) => error,
   )
 
-describe('what a server answers to the playground', () => {
-  it('is JSON, or the page says that there is no agent endpoint', async () => {
+describe('server responses in the playground', () => {
+  it('returns JSON or reports a missing agent endpoint', async () => {
     expect(await json('/')).toEqual({ ok: true })
-    expect(await failure('/page')).toMatchObject({ message: expect.stringContaining('no agent endpoint') })
+    expect(await failure('/page')).toMatchObject({ message: expect.stringContaining('not an agent endpoint') })
     expect(await failure('/gateway')).toMatchObject({ message: expect.stringContaining('502') })
   })
 
-  it('may be a problem of a session; any other code is an error in its own words', async () => {
+  it('throws a SessionError for known codes, and a plain error otherwise', async () => {
     const unknown = await failure('/unknown')
     expect([SessionError.isInstance(unknown), unknown]).toMatchObject([true, { code: 'notFound' }])
     const inherited = await failure('/inherited')

@@ -17,7 +17,7 @@ async function conversation(usages: readonly Partial<Usage>[]) {
 }
 const millionths = (dollars: number | undefined) => (dollars === undefined ? undefined : Math.round(dollars * 1e6))
 
-it('prices each answer by its own prompt, also after a reload', async () => {
+it('prices each response by its own prompt, also after a reload', async () => {
   const { state, agent } = await conversation([{ input: 100 }, { input: 100 }, { input: 200 }])
   for (const each of [state, restoredState(agent.messages)]) {
     expect(millionths(spentOn(each, tiered))).toBe(100 + 100 + 2000)
@@ -26,13 +26,13 @@ it('prices each answer by its own prompt, also after a reload', async () => {
   }
 })
 
-it('believes the service, answer by answer', async () => {
+it("prefers each response's reported cost", async () => {
   const { state } = await conversation([{ input: 100, reportedCost: 0.5 }, { input: 100 }])
   expect(spentOn(state, rates(1))).toBeCloseTo(0.5001, 9)
   expect(spentOn((await conversation([{ input: 100, reportedCost: 0.5 }])).state, free)).toBe(0.5)
 })
 
-it('counts what was taken back, and says nothing where nobody knows', async () => {
+it('includes reverted messages, and returns undefined without prices', async () => {
   const { state } = await conversation([{ input: 100 }, { input: 100 }])
   expect(millionths(spentOn({ ...state, messages: state.messages.slice(0, 2) }, rates(1)))).toBe(200)
   expect(spentOn(state, free)).toBeUndefined()

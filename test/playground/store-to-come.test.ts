@@ -44,7 +44,7 @@ async function logOf(store: SessionStore, sessionId: string): Promise<unknown[]>
   }))
 }
 
-it('lets the words of an answer come before it, and then holds what it would have held', async () => {
+it('streams a response before the store loads, and stores everything afterwards', async () => {
   const { store, session, arrive } = late()
   const agent = agentIn(session, 'late')
   const run = agent.prompt('One?')
@@ -61,7 +61,7 @@ it('lets the words of an answer come before it, and then holds what it would hav
   expect(await logOf(store, 'late')).toEqual(await logOf(direct, 'direct'))
 })
 
-it('does not call an answer finished that is not stored', async () => {
+it("delays a response's end until the response is stored", async () => {
   const { session, arrive } = late()
   const agent = agentIn(session, 'unfinished')
   const run = agent.prompt('One?')
@@ -79,7 +79,7 @@ it('does not call an answer finished that is not stored', async () => {
   expect(await run.result).toMatchObject({ status: 'completed' })
 })
 
-it('fails the answer where it cannot be had, and loses nothing once it can', async () => {
+it('fails the response if the store cannot load, and stores everything later', async () => {
   const { store, session, fail, mend } = late()
   const agent = agentIn(session, 'failed')
   fail()
@@ -94,7 +94,7 @@ it('fails the answer where it cannot be had, and loses nothing once it can', asy
   expect(JSON.stringify(again.messages)).toContain('Two?')
 })
 
-it('fails the answer where it refuses what was asked', async () => {
+it('fails the response if the store rejects the prompt', async () => {
   const driver = memoryDriver()
   const full = logSessionStore({
     ...driver,
@@ -108,7 +108,7 @@ it('fails the answer where it refuses what was asked', async () => {
   expect(await run.result).toMatchObject({ status: 'error', error: { code: 'journal' } })
 })
 
-it('asks nothing that is not stored, where nothing is to come first', async () => {
+it('delays the response until the prompt is stored, without early streaming', async () => {
   const { session, arrive } = late(memorySessionStore(), false)
   const run = agentIn(session, 'behind').prompt('One?')
   const types: string[] = []
@@ -119,7 +119,7 @@ it('asks nothing that is not stored, where nothing is to come first', async () =
   expect(await run.result).toMatchObject({ status: 'completed' })
 })
 
-it('gives nothing back that it never took', async () => {
+it('closes an agent whose session was never opened', async () => {
   const { session } = late()
   await agentIn(session, 'silent').close()
 })

@@ -6,7 +6,7 @@ import { remoteSession } from '../../src/client.ts'
 import { memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 
-it.each([undefined, 'Half of a'])('says after a reload that the run failed, and why, when it had said: %s', async (text) => {
+it.each([undefined, 'Half of a'])('shows after a reload why the run failed, with the text %s', async (text) => {
   const model = scripted([{ ...(text !== undefined && { text }), fail: { code: 'auth', message: 'No such key.' } }])
   const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model, retry: false }), logger: false })
   onTestFinished(() => sessions.close())

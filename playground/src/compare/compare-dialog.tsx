@@ -10,7 +10,7 @@ import type { AppState } from '../state/app/app-state.ts'
 import { contestOf, type Entry, type JudgeName, judges } from './contest.ts'
 import '../settings/settings.css'
 
-/** Selects 2 to 4 configurations to respond to one prompt, side by side. */
+/** Selects 2 to 4 configurations that respond to one prompt side by side. */
 export function CompareDialog({ appState, onClose }: { appState: AppState; onClose: () => void }) {
   const settings = appState.backend.settings.value
   const { chat, draft } = appState.current.value
@@ -22,7 +22,7 @@ export function CompareDialog({ appState, onClose }: { appState: AppState; onClo
     entries.value = entries.value.map((entry, index) => (index === at ? { ...entry, ...part } : entry))
   }
 
-  /** The text returns to the composer if no comparison starts. */
+  /** The text goes back to the composer if no comparison starts. */
   function write(text: string): void {
     prompt.value = text
     draft.text.value = text
@@ -113,8 +113,8 @@ export function CompareDialog({ appState, onClose }: { appState: AppState; onClo
       </div>
       <p class="settings-note">
         {isScripted
-          ? 'Scripted voices and a scripted judge; the branches, their times and the choice are real.'
-          : 'The judge is the model of the first configuration. The conversation goes on with the answer it chooses; the others stay in the tree.'}
+          ? 'The models and the judge are scripted. The branches, their timings and the choice are real.'
+          : 'The model of the first configuration is the judge. The conversation continues with its choice; the other responses stay in the tree.'}
       </p>
       <div class="dialog-actions">
         <button type="button" onClick={onClose}>

@@ -6,11 +6,11 @@ import type { Draft } from '../state/conversation/draft.ts'
 const picture = /^image\/(?:png|jpeg|gif|webp)$/
 const document = /^(?:application\/(?:pdf|json)|text\/)/
 
-/** Maximum bytes of a file: what every provider accepts in one request. */
+/** Maximum file size in bytes, which every provider accepts in one request. */
 const maxBytes = 20_000_000
-const taken = 'Pictures (PNG, JPEG, GIF, WebP), PDF and text can be sent.'
+const taken = 'You can send images (PNG, JPEG, GIF, WebP), PDF and text.'
 
-/** Attaches files to the draft, and reports why others cannot be sent. */
+/** Attaches files to the draft, and reports why the others cannot be sent. */
 export async function attach({ attached, refused }: Pick<Draft, 'attached' | 'refused'>, files: Iterable<File>): Promise<void> {
   refused.value = []
   for (const file of files) {
@@ -24,7 +24,7 @@ export async function attach({ attached, refused }: Pick<Draft, 'attached' | 're
   }
 }
 
-/** `undefined` for an unsupported type. Rejects for an empty, too long or mislabeled file. */
+/** Returns `undefined` for an unsupported type. Rejects for an empty, too long or mislabeled file. */
 async function attachmentOf(file: File): Promise<Attachment | undefined> {
   if (picture.test(file.type)) return imageContent(file, { maxBytes })
   // The model is asked to cite pages.
@@ -32,17 +32,17 @@ async function attachmentOf(file: File): Promise<Attachment | undefined> {
   return document.test(block.mimeType) ? block : undefined
 }
 
-/** The error names options, for programs; a visitor has a file. */
+/** The error mentions options, which mean nothing to a user with a file. */
 function whyNot(file: File, error: unknown): string {
   const name = `“${nameOf(file)}”`
   const { field, value } = ConfigError.isInstance(error) ? error : {}
-  if (field === 'file') return `${name} is empty: there is nothing in it to send.`
+  if (field === 'file') return `${name} is empty. Attach a file with content.`
   if (field === 'maxBytes')
-    return `${name} is too long: it has ${bytesOf(file.size)}, and a file that goes with a message has at most ${bytesOf(maxBytes)}. Send a part of it.`
+    return `${name} is too large: it has ${bytesOf(file.size)}, but the limit is ${bytesOf(maxBytes)}. Send part of it.`
   if (field === 'mimeType' && value !== undefined)
-    return `${name} is told to be of the type ${value}, and what is in it is something else. Save it anew as what it is, then attach it again.`
-  if (field === 'mimeType') return `Nobody can tell what kind of file ${name} is. ${taken} Give a text a name that ends with .txt.`
-  return `${name} cannot be read: it may have been moved or changed since it was picked. Attach it again.`
+    return `${name} is declared as ${value}, but its content has another type. Save it in the right format, then attach it again.`
+  if (field === 'mimeType') return `The type of ${name} is unknown. ${taken} Give a text file a name that ends with .txt.`
+  return `Cannot read ${name}: it may have moved or changed since you selected it. Attach it again.`
 }
 
 const nameOf = ({ name }: File) => (name.length > 100 ? `${name.slice(0, 100)}…` : name)

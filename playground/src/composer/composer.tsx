@@ -13,12 +13,13 @@ interface ComposerProps {
   isDisabled: boolean
 }
 
-/** Longer pastes become files: a very long text field is slow. */
+/** Longer pastes become files, because a very long text field is slow. */
 const longPaste = 200_000
 
-/** The input: Enter sends, or steers during a run; Alt+Enter queues; Escape stops (see `palette/keys.ts`). */
+/** The input. Enter sends, or steers during a run. Alt+Enter queues. Escape stops (see `palette/keys.ts`). */
 export function Composer({ conversation, isRunning, isDisabled }: ComposerProps) {
   const { draft, queued, withdraw, isSending } = conversation
+  const { Suggestions } = conversation.chat.mentions ?? {}
   const submit = (isLater: boolean) => void conversation.submit(isLater ? 'followUp' : 'steer')
 
   function onPaste(event: ClipboardEvent): void {
@@ -60,13 +61,12 @@ export function Composer({ conversation, isRunning, isDisabled }: ComposerProps)
         </p>
       )}
       <div class="composer-box">
+        {Suggestions && <Suggestions />}
         <textarea
           rows={2}
           id="composer"
           aria-label="Message"
-          placeholder={
-            !isRunning ? 'Write to the agent…' : isDisabled ? 'Several answers are written at once…' : 'Steer the running agent…'
-          }
+          placeholder={!isRunning ? 'Write to the agent…' : isDisabled ? 'Several responses are in progress…' : 'Steer the running agent…'}
           value={draft.text.value}
           disabled={isDisabled}
           readOnly={isSending.value}

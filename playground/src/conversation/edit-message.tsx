@@ -1,19 +1,25 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import { type Content, textOf } from '../../../src/index.ts'
 import { isComposing } from '../palette/composing.ts'
 
 interface EditMessageProps {
-  /** Owned by the conversation, because the field may leave the page and return. Without a value, nothing is edited. */
+  /** Owned by the conversation, because the field may be removed from the page and rendered again. No value if nothing is being edited. */
   draft: Signal<string | undefined>
-  /** Resolves with whether it was heard: then the field closes. */
+  /** The message's content. */
+  content: readonly Content[]
+  /** Resolves with whether the edit was delivered. If so, the field closes. */
   onSend: (text: string) => Promise<boolean>
 }
 
-/** Replaces a message: later messages leave the conversation, and stay in the tree. */
-export function EditMessage({ draft, onSend }: EditMessageProps) {
+/** Replaces a message. Later messages leave the conversation but stay in the tree. */
+export function EditMessage({ draft, content, onSend }: EditMessageProps) {
   const isSending = useSignal(false)
   const field = useRef<HTMLTextAreaElement>(null)
-  useEffect(() => field.current?.focus({ preventScroll: true }), [])
+  useEffect(() => {
+    if (draft.value === textOf(content)) draft.value = typedIn(content)
+    field.current?.focus({ preventScroll: true })
+  }, [])
   const onCancel = () => {
     draft.value = undefined
   }
@@ -59,4 +65,10 @@ export function EditMessage({ draft, onSend }: EditMessageProps) {
       </div>
     </form>
   )
+}
+
+/** A message's text without the resources that its mentions have attached. Sending attaches them again. */
+function typedIn(content: readonly Content[]): string {
+  const texts = content.filter((block) => block.type === 'text')
+  return textOf(texts[1]?.text.startsWith('[resource ') === true ? texts.slice(0, 1) : texts)
 }

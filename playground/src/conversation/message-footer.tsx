@@ -12,9 +12,9 @@ import { stopWord } from '../state/log/why-ended.ts'
 interface MessageFooterProps {
   view: MessageView
   misfits: Misfits
-  /** Responses are scripted. */
+  /** Whether responses are scripted. */
   isScripted: boolean
-  /** Absent if the message has no feedback. */
+  /** Absent if the message cannot be rated. */
   feedback: Marking | undefined
   onSelect: (() => void) | undefined
   onEdit: (() => void) | undefined
@@ -22,7 +22,7 @@ interface MessageFooterProps {
   onBranch: (() => void) | undefined
 }
 
-/** Duration, cost and actions of a message. */
+/** A message's duration, cost and actions. */
 export function MessageFooter({ view, misfits, isScripted, feedback, onSelect, onEdit, onRerun, onBranch }: MessageFooterProps) {
   const { message } = view
   if (message === undefined || message.role === 'extension') return null
@@ -48,14 +48,14 @@ export function MessageFooter({ view, misfits, isScripted, feedback, onSelect, o
         {feedback?.marks !== undefined && message.role === 'assistant' && text !== '' && (
           <Marks mark={mark} onMark={(next) => feedback.mark(view.id, next)} />
         )}
-        {onRerun && <IconButton icon="rerun" label="Answer the last question again" onClick={onRerun} />}
+        {onRerun && <IconButton icon="rerun" label="Regenerate the last response" onClick={onRerun} />}
         {onBranch && <IconButton icon="branch" label="Branch from here" onClick={onBranch} />}
       </span>
     </footer>
   )
 }
 
-/** Rates a response as good or bad; the same again removes the rating. */
+/** Rates a response as good or bad. Clicking the same rating again removes it. */
 function Marks({ mark, onMark }: { mark: Mark | undefined; onMark: (mark: Mark | undefined) => void }) {
   const button = (own: Mark, icon: IconName, label: string) => (
     <IconButton icon={icon} label={label} isPressed={mark === own} onClick={() => onMark(mark === own ? undefined : own)} />
@@ -76,7 +76,7 @@ function pace({ startedAt, endedAt, message }: MessageView): string[] {
   return [duration(endedAt - startedAt), ...(seconds >= 0.2 && speed > 0 ? [`${short(speed)} tok/s`] : [])]
 }
 
-/** Empty if the response broke off before the provider reported usage. */
+/** Empty if the response was interrupted before the provider reported usage. */
 function produced(tokens: number): string[] {
   return tokens === 0 ? [] : [`${short(tokens)} tok out`]
 }

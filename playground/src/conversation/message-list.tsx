@@ -4,7 +4,7 @@ import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { Citation, Content } from '../../../src/index.ts'
 import type { LoopRecord, Session } from '../../../src/session.ts'
 import type { MessageView, RunState } from '../../../src/store.ts'
-import { Note, RecordedRace } from '../late/conversation-parts.tsx'
+import { MessageData, Note, RecordedRace } from '../late/conversation-parts.tsx'
 import { withoutMarks } from '../markdown/marks.ts'
 import type { Misfits } from '../state/log/answer-fit.ts'
 import type { CapturedTurn } from '../state/log/event-log.ts'
@@ -16,7 +16,7 @@ import { useMessageWindow } from './message-window.ts'
 interface MessageListProps {
   /** The scroll container. */
   box: RefObject<HTMLElement | null>
-  /** Whether the newest is kept in sight. */
+  /** Whether the newest message is kept in view. */
   isFollowing: Signal<boolean>
   state: RunState
   record: Session | undefined
@@ -29,12 +29,12 @@ interface MessageListProps {
   onBranch: (loopId: string) => void
 }
 
-/** The messages with notes between them. A long conversation renders only those near the viewport. */
+/** The messages, with notes between them. Only messages near the viewport are rendered in a long conversation. */
 export function MessageList(list: MessageListProps) {
   const { box, isFollowing, state, record, selection, actions, requests, misfits, onSelect, onBranch } = list
   const { messages, live, tools, approvals, inputs, notes, children: runs } = state
   const rendered = useRef(new Map<string, Rendered>())
-  // Not recomputed per delta, because there may be thousands of messages.
+  // Not recomputed for every delta, because there may be thousands of messages.
   const ended = useMemo(() => messages.filter(hasPlace).map(({ id }) => id), [messages])
   const written = live !== undefined && hasPlace(live) ? live.id : undefined
   const ids = useMemo(() => (written === undefined ? ended : [...ended, written]), [ended, written])
@@ -42,12 +42,14 @@ export function MessageList(list: MessageListProps) {
     () => (selection === undefined ? undefined : messages.find((view) => isSelected(view, selection))?.id),
     [messages, selection],
   )
+  const isLive = state.status === 'running'
+  const data = useMemo(() => (isLive ? state.data : state.data.filter(({ transient }) => !transient)), [state.data, isLive])
   const found = useSignal<string | undefined>(undefined)
   const sought = found.value ?? selected
   const wanted = useMemo(() => (sought === undefined ? -1 : ids.indexOf(sought)), [ids, sought])
   const { from, to, before, after } = useMessageWindow({ box, ids, isFollowing, wanted })
   useFindable({ box, ids, from, to, textOf: wordsOf, onFound })
-  // Before the browser reports a scroll, which would move the window back.
+  // Runs before the browser reports a scroll, which would move the window back.
   useLayoutEffect(() => {
     if (found.value === undefined) return
     box.current?.querySelector(`[data-message="${CSS.escape(found.value)}"]`)?.scrollIntoView({ block: 'center' })
@@ -64,7 +66,7 @@ export function MessageList(list: MessageListProps) {
     found.value = id
   }
 
-  /** Text for the search of the browser. */
+  /** The text for the browser's search. */
   function wordsOf(id: string): string {
     const blocks = messages.find((view) => view.id === id)?.blocks ?? []
     return blocks.map((block) => (block.type === 'text' ? withoutMarks(block.text).replace(/[*_`~#|]/g, '') : '')).join(' ')
@@ -77,13 +79,29 @@ export function MessageList(list: MessageListProps) {
     })
     const isHere = isSelected(view, selection)
     used.add(view.id)
-    const props: MessageProps = { view, tools, approvals, inputs, runs, isSelected: isHere, actions, find, misfits, onSelect, onBranch }
-    return once(rendered.current, view.id, [view, approvals, inputs, isHere, actions, misfits.get(view.id), ...calls], () => (
-      <Message key={view.id} {...props} />
-    ))
+    const props: MessageProps = {
+      view,
+      tools,
+      data,
+      approvals,
+      inputs,
+      runs,
+      isSelected: isHere,
+      actions,
+      find,
+      misfits,
+      onSelect,
+      onBranch,
+    }
+    return once(
+      rendered.current,
+      view.id,
+      [view, approvals, inputs, isHere, actions, misfits.get(view.id), calls.length > 0 && data, ...calls],
+      () => <Message key={view.id} {...props} />,
+    )
   }
 
-  /** The cited documents precede the citation, and do not change. */
+  /** Cited documents precede the citation and do not change. */
   function find({ messageId, fileIndex = -1 }: NonNullable<Citation['document']>): Content | undefined {
     const message = messageId === undefined ? undefined : messages.find(({ id }) => id === messageId)?.message
     return message?.role === 'user' || message?.role === 'toolResult'
@@ -107,25 +125,26 @@ export function MessageList(list: MessageListProps) {
   function between(view: MessageView, chosen: LoopRecord | undefined) {
     return [
       chosen && record && <RecordedRace key={`race ${view.id}`} record={record} loop={chosen} />,
+      data.length > 0 && <MessageData key={`data ${view.id}`} {...{ view, state, data }} />,
       ...notes.filter((note) => note.afterMessageId === view.id).map((note) => <Note key={note.id} {...{ note, messages, requests }} />),
     ]
   }
 }
 
-/** Loops that were chosen among branches, by their first message. */
+/** The selected loop per branch, by its first message. */
 function chosenBranches(record: Session | undefined): ReadonlyMap<string | undefined, LoopRecord> {
   return new Map(record?.loops.flatMap((loop) => (loop.parallelGroup?.isSelected ? [[loop.messages[0]?.id, loop] as const] : [])))
 }
 
-/** Results of tools are part of the card of their call. */
+/** Tool results are shown in their call's card. */
 function hasPlace({ role }: MessageView): boolean {
   return role === 'user' || role === 'assistant'
 }
 
-/** Groups notes from the message `first` up to `next`; all before the first one with a position belong to it. */
+/** Returns the notes from the message `first` up to `next`. Notes before the first one with a position belong to the same group. */
 function stretch(messages: readonly MessageView[], first: string | undefined, next: string | undefined): readonly MessageView[] {
   if (first === undefined) return messages
-  // From the end, because a following reader is there.
+  // Searches from the end, where a following reader is.
   const start = messages.findLastIndex(({ id }) => id === first)
   const end = next === undefined ? -1 : messages.findLastIndex(({ id }) => id === next)
   return messages.slice(start, end < 0 ? messages.length : end)
@@ -136,7 +155,7 @@ interface Rendered {
   node: VNode
 }
 
-/** Returns the same element if nothing changed, so that Preact skips it. A long conversation costs as much as a short one. */
+/** Returns the same element if nothing changed, so that Preact skips it. A long conversation then costs no more than a short one. */
 function once(rendered: Map<string, Rendered>, id: string, of: readonly unknown[], make: () => VNode): VNode {
   const before = rendered.get(id)
   if (before !== undefined && before.of.length === of.length && before.of.every((value, at) => value === of[at])) return before.node

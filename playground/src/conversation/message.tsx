@@ -16,23 +16,24 @@ import type { FindBlock } from './sources.tsx'
 import { Thinking } from './thinking.tsx'
 import { toSource } from './to-source.ts'
 
-/** Actions on a message. */
+/** The actions on a message. */
 export interface MessageActions extends Decisions, Marking {
   regenerate(): void
   editAndResend(messageId: string, text: string): Promise<boolean>
   readonly draft: {
-    /** The edited text of a message; `undefined` without an edit. */
+    /** The edited text of a message. `undefined` if it is not being edited. */
     edited(messageId: string): Signal<string | undefined>
-  }
+  } & Decisions['draft']
 }
 
 export interface MessageProps {
   view: MessageView
   tools: RunState['tools']
+  data: RunState['data']
   approvals: RunState['approvals']
   /** Pending requests of running calls. */
   inputs: RunState['inputs']
-  /** Loops of the calls that run now. */
+  /** Loops of the running calls. */
   runs: RunState['children']
   isSelected: boolean
   actions: MessageActions | undefined
@@ -42,7 +43,7 @@ export interface MessageProps {
   onBranch: (loopId: string) => void
 }
 
-/** One message. Tool results have no place of their own: they are part of the card of their call. */
+/** One message. Tool results are not rendered separately, but in the card of their call. */
 export function Message(props: MessageProps) {
   const { view, isSelected, actions, find, misfits, onSelect, onBranch } = props
   const edited = actions?.draft.edited(view.id)
@@ -71,7 +72,11 @@ export function Message(props: MessageProps) {
     >
       <h3 class="visually-hidden">{speakerOf(spoken)}</h3>
       {edited !== undefined && isEdited && message?.role === 'user' ? (
-        <EditMessage draft={edited} onSend={async (text) => (await actions?.editAndResend(view.id, text)) ?? false} />
+        <EditMessage
+          draft={edited}
+          content={message.content}
+          onSend={async (text) => (await actions?.editAndResend(view.id, text)) ?? false}
+        />
       ) : (
         // A block never changes its index in a message.
         passagesOf(view.blocks, sources, view.status === 'streaming').map((passage) => (
@@ -101,7 +106,7 @@ interface PassageProps extends MessageProps {
   turn: { loopId: string; turnIndex: number } | undefined
 }
 
-function PassageView({ passage, view, tools, approvals, inputs, runs, actions, turn, onSelect }: PassageProps) {
+function PassageView({ passage, view, tools, data, approvals, inputs, runs, actions, turn, onSelect }: PassageProps) {
   const isGrowing = passage.isLast && view.status === 'streaming'
   if (passage.type === 'text') {
     if (view.role === 'user') return <LongText text={passage.text} />
@@ -128,6 +133,7 @@ function PassageView({ passage, view, tools, approvals, inputs, runs, actions, t
   return (
     <ToolCard
       tool={tool}
+      data={data}
       argumentsText={block.argumentsText}
       asked={approvals.filter((request) => (request.subAgent?.toolCallId ?? request.toolCallId) === toolCallId)}
       questions={inputs.filter((question) => (question.subAgent?.toolCallId ?? question.toolCallId) === toolCallId)}

@@ -8,11 +8,11 @@ import type { AgentSetup } from '../state/backend/local-backend.ts'
 import { demoCost as cost, demoModel } from './model.ts'
 import { demoScript } from './script.ts'
 
-/** Small, so that a conversation fills it while one looks on. */
+/** Small, so that a conversation visibly fills it. */
 const contextTokens = 10_000
 const contextConfig = { maxContextTokens: contextTokens, systemPromptTokens: 1500, compaction: { keepFirstTurns: 1, keepRecentTurns: 2 } }
 
-/** An agent with the scripted model and tools over files in memory. Thinking and limits are the visitor's. */
+/** An agent with the scripted model and tools on in-memory files. The user sets thinking and limits. */
 export function demoSetup(settings: Settings = defaultSettings): AgentSetup {
   const { thinking, limits } = plainOptions(settings)
   const makeTools = demoTools.loaded
@@ -41,6 +41,8 @@ export function demoSetup(settings: Settings = defaultSettings): AgentSetup {
   }
 }
 
-/** Refuses what should not be in a logbook, before the model sees it. */
+/** Rejects content that does not belong in a logbook, before the model sees it. */
 const noPasswords: InputFilter = (text) =>
-  /password/i.test(text) ? { type: 'reject', reason: 'A logbook is no place for passwords: the model was not asked.' } : { type: 'pass' }
+  /password/i.test(text)
+    ? { type: 'reject', reason: 'Do not store passwords in the logbook. Nothing was sent to the model.' }
+    : { type: 'pass' }

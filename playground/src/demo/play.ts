@@ -10,7 +10,7 @@ export function play(appState: AppState, conversation: Conversation, { prompt, f
 
 async function send({ notices }: AppState, conversation: Conversation, prompt: string, files: Scenario['files']): Promise<void> {
   const { sessionId } = conversation
-  const attempt = { topic: 'send', failure: 'The files of this scenario are not there', sessionId }
+  const attempt = { topic: 'send', failure: 'The files of this scenario are missing', sessionId }
   const found = await notices.attempt(attempt, async () => (await files?.()) ?? [])
   if (found !== undefined) await conversation.send(prompt, found)
 }

@@ -6,7 +6,7 @@ import type { DemoScript } from './model.ts'
 import type { Scenario } from './scenario.ts'
 import { scenarios } from './scenarios/index.ts'
 
-/** Marks that `revert_to_state` puts before messages, and what it leaves behind. */
+/** The markers that `revert_to_state` puts before messages, and the summaries that it leaves. */
 const mark = /^<<\w{8} \[/
 const note = /^<<\w{8} \[(?:lesson|finding|outcome|checkpoint)\]/
 
@@ -16,7 +16,7 @@ interface Place {
   isFailed: boolean
 }
 
-/** Plays the scenario of the last prompt, response by response, and counts tokens like a provider. */
+/** Plays the scenario for the last prompt, one response after another, and counts tokens like a provider. */
 export function demoScript(): DemoScript {
   const counted = usageCounter()
   let place: Place | undefined
@@ -40,7 +40,7 @@ async function nextPlace(place: Place | undefined, messages: readonly Message[])
   return scenario && { scenario, turn: 0, isFailed: false }
 }
 
-/** Returns the position in a stored conversation: after its responses. */
+/** Returns the position in a stored conversation, after its responses. */
 async function placeIn(messages: readonly Message[]): Promise<Place | undefined> {
   const asked = messages.findLastIndex((message) => message.role === 'user' && scenarioOf(message) !== undefined)
   const prompt = messages[asked]
@@ -58,7 +58,7 @@ function scenarioOf(message: Message): Scenario | undefined {
   return scenarios.find(({ prompt }) => prompt === text)
 }
 
-/** Returns the text of a message without markers. */
+/** Returns a message's text without markers. */
 function wordsOf({ content }: Message): string {
   return textOf(content.filter((block) => block.type !== 'text' || !mark.test(block.text)))
 }
@@ -84,7 +84,7 @@ function placed(citation: Citation, messages: readonly Message[]): Citation {
   return within === undefined ? citation : { ...citation, document: { ...within, ...documents[within.index] } }
 }
 
-/** Ids of their own: what is sent after a revert has fewer calls than there were, so counting them would give an id twice. */
+/** Unique ids. After a revert, a request has fewer calls than were made, so counting them would reuse an id. */
 function callId(): string {
   return `call-${Math.random().toString(36).slice(2, 10)}`
 }
@@ -95,7 +95,7 @@ function freeAnswer(messages: readonly Message[]): ScriptedStep {
   const sent = last?.content.flatMap((block) => (block.type === 'image' || block.type === 'file' ? [`- ${nameOf(block)}`] : [])) ?? []
   const files = sent.length === 0 ? '' : `\n\nWith it came:\n\n${sent.join('\n')}`
   return {
-    text: `You wrote: “${lastText}”.${files}\n\nI am a scripted model and cannot answer that; the scenarios below are what I know. A real model takes my place with one line of code.`,
+    text: `You wrote: “${lastText}”.${files}\n\nI am a scripted model and cannot answer that. I only know the scenarios below. One line of code replaces me with a real model.`,
   }
 }
 
@@ -103,7 +103,7 @@ function nameOf(block: ImageContent | FileContent): string {
   return block.type === 'file' ? `${block.name ?? 'a file'} (${block.mimeType})` : `a picture (${block.mimeType})`
 }
 
-/** Estimates a provider's token count: a repeated prefix comes from its cache. */
+/** Estimates a provider's token count. A repeated prefix comes from its cache. */
 export function usageCounter(): (request: StreamRequest, step: ScriptedStep) => Partial<Usage> {
   let before: string[] = []
   return ({ systemPrompt, tools, messages }, { thinking = '', text = '', toolCalls = [] }) => {

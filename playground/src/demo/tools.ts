@@ -4,7 +4,7 @@ import { files } from './files.ts'
 import { naturalist } from './naturalist.ts'
 import { pace } from './pace.ts'
 
-/** The SDK's file tools on the demo's files, writing only after a person agreed, what changes the context, two tools of our own, and a sub-agent. */
+/** The demo's tools: the SDK's file tools, where writing requires approval, the context tools, two custom tools, and a sub-agent. */
 export function demoTools(): AgentTool[] {
   const workspace = memoryWorkspace(files)
   return [
@@ -20,11 +20,11 @@ export function demoTools(): AgentTool[] {
   ]
 }
 
-/** Shows what a tool can report while it runs: progress lines, and a partial result that grows. */
+/** Shows what a tool can report while it runs: progress lines, a growing partial result, and data for the page. */
 const measureTool = defineTool({
   name: 'measure_drift',
   label: 'Measure the drift',
-  description: 'Takes bearings for a while and says how far the ship has drifted.',
+  description: 'Takes bearings for a while and returns how far the ship has drifted.',
   parameters: {
     type: 'object',
     properties: { bearings: { type: 'integer', minimum: 1, maximum: 10 } },
@@ -37,6 +37,8 @@ const measureTool = defineTool({
     for (let taken = 1; taken <= bearings; taken++) {
       await pause(350 * pace, ctx.signal)
       lines.push(`bearing ${taken}: ${(taken * 0.4).toFixed(1)} nautical miles`)
+      ctx.data('drift', { bearings: taken, miles: Math.round(taken * 4) / 10 }, { id: ctx.toolCallId })
+      if (taken < bearings) ctx.data('nextBearing', { number: taken + 1 }, { id: ctx.toolCallId, transient: true })
       ctx.progress(`${taken} of ${bearings} bearings taken`)
       ctx.update({ content: [{ type: 'text', text: lines.join('\n') }] })
     }
@@ -47,7 +49,7 @@ const measureTool = defineTool({
 const positionTool = defineTool({
   name: 'take_position',
   label: 'Take the position',
-  description: 'Says where the ship is.',
+  description: 'Returns the position of the ship.',
   parameters: { type: 'object', properties: { number: { type: 'integer' } }, required: ['number'] },
   execute({ number }) {
     const at = Number(number)

@@ -51,7 +51,7 @@ export function Inspector({ appState, conversation }: TabProps) {
         </div>
         <span class="tabs-end">
           {appState.selection.value !== undefined && (
-            <button type="button" class="small" onClick={() => appState.select(undefined)} title="Follow the newest turn again">
+            <button type="button" class="small" onClick={() => appState.select(undefined)} title="Follow the latest turn again">
               Follow newest
             </button>
           )}

@@ -1,8 +1,8 @@
-/** Reports that code of the page cannot be loaded: no network, or a newer version. `what` starts the sentence. */
+/** Reports that code of the page cannot be loaded, because the network is down or there is a newer version. `what` starts the sentence. */
 export function LoadFailure({ what = 'This part of the page' }: { what?: string }) {
   return (
     <p class="nothing" role="alert" data-testid="load-failure">
-      {what} could not be loaded. What you wrote is kept.{' '}
+      {what} could not be loaded. Your message is kept.{' '}
       <button type="button" class="small" onClick={() => location.reload()}>
         Reload the page
       </button>

@@ -11,8 +11,8 @@ interface CameBack {
 }
 
 /**
- * Logs the user in at the server at `address`: its page is shown in `popup`, which a click opened, and `mcp-login.html` returns the result.
- * Rejects if the server has no login, if it denies it, and with the reason of `signal`.
+ * Logs the user in at the server at `address`. The login page is shown in `popup`, which a click opened, and `mcp-login.html` returns the
+ * result. Rejects if the server has no login or denies it, and with the signal's reason on abort.
  */
 export async function logIn(address: string, popup: Window, signal: AbortSignal): Promise<void> {
   const back = new BroadcastChannel('phi-playground-mcp-login')
@@ -25,7 +25,7 @@ export async function logIn(address: string, popup: Window, signal: AbortSignal)
       popup.location.href = page.href
     })
     const came = cameBack(back, authProvider.state(), signal)
-    came.catch(() => undefined) // it is awaited below, if at all
+    came.catch(() => undefined) // awaited below, if at all
     const options = { ...introduction, url: address, authProvider }
     const refused = await connectMcp(options).then(
       (client) => client.close(),
@@ -34,7 +34,7 @@ export async function logIn(address: string, popup: Window, signal: AbortSignal)
     if (refused === undefined) return
     if (!wasShown) throw noLogin(refused)
     const { code, error, error_description: description } = await came
-    if (code === undefined) throw new Error(`The server did not let you in: ${description ?? error ?? 'it did not say why.'}`)
+    if (code === undefined) throw new Error(`The server rejected the login: ${description ?? error ?? 'no reason given.'}`)
     await (await connectMcp({ ...options, authorizationCode: code })).close()
   } finally {
     back.close()
@@ -42,7 +42,7 @@ export async function logIn(address: string, popup: Window, signal: AbortSignal)
   }
 }
 
-/** Another window may log in elsewhere at the same time: each knows its own by its state. */
+/** Another window may log in elsewhere at the same time. `state` tells the logins apart. */
 function cameBack(back: BroadcastChannel, state: string, signal: AbortSignal): Promise<CameBack> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
@@ -54,5 +54,5 @@ function cameBack(back: BroadcastChannel, state: string, signal: AbortSignal): P
 
 function noLogin(refused: unknown): Error {
   const why = errorText(refused)
-  return new Error(`The server offers no login that a page can use. Enter a token that it knows. ${why}`)
+  return new Error(`The server offers no login for web pages. Enter a valid token. ${why}`)
 }

@@ -12,7 +12,7 @@ interface McpFieldsProps {
   onChange: (servers: readonly McpServerChoice[]) => void
 }
 
-/** MCP servers by address: what each offers, or why not, and whether agents get its tools. */
+/** MCP servers by URL: the tools of each server, or why it is unavailable, and whether agents get its tools. */
 export function McpFields({ servers, onChange }: McpFieldsProps) {
   const address = useSignal('')
   const refusal = useSignal('')
@@ -38,7 +38,7 @@ export function McpFields({ servers, onChange }: McpFieldsProps) {
   return (
     <>
       <div class="model-name-field">
-        <Field label="MCP server" hint="Its address for Streamable HTTP, on this machine. It must let pages of this origin in (CORS).">
+        <Field label="MCP server" hint="Streamable HTTP URL on this machine. The server must allow this origin (CORS).">
           <input
             type="url"
             spellcheck={false}
@@ -85,8 +85,8 @@ export function McpFields({ servers, onChange }: McpFieldsProps) {
 }
 
 function doubt(address: string, servers: readonly McpServerChoice[]): string {
-  if (servers.some((server) => server.address === address)) return 'This server is in the list.'
-  return servers.length >= mostServers ? `The list has room for ${mostServers} servers. Remove one first.` : ''
+  if (servers.some((server) => server.address === address)) return 'This server is already in the list.'
+  return servers.length >= mostServers ? `The list can have ${mostServers} servers. Remove one first.` : ''
 }
 
 const wantsLogin = (offer: McpOffer | 'asking' | undefined) =>
@@ -95,5 +95,5 @@ const wantsLogin = (offer: McpOffer | 'asking' | undefined) =>
 function offerText(offer: McpOffer | 'asking' | undefined): string {
   if (offer === undefined) return ''
   if (offer === 'asking') return 'Asking…'
-  return offer.isThere ? `${plural(offer.tools.length, 'tool')}: ${offer.tools.join(', ')}` : `It cannot be used: ${offer.why}`
+  return offer.isThere ? `${plural(offer.tools.length, 'tool')}: ${offer.tools.join(', ')}` : `Unavailable: ${offer.why}`
 }

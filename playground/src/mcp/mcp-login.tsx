@@ -11,7 +11,7 @@ interface McpLoginProps {
   onDone: () => void
 }
 
-/** A server that requires a login: in a separate window, or with a token. */
+/** Logs in at a server that requires it, in a separate window or with a token. */
 export function McpLogin({ address, onDone }: McpLoginProps) {
   const fault = useSignal('')
   const waiting = useSignal<AbortController | undefined>(undefined)
@@ -20,10 +20,10 @@ export function McpLogin({ address, onDone }: McpLoginProps) {
 
   async function begin(): Promise<void> {
     fault.value = ''
-    // At once: browsers open a window for a click only.
+    // Opened synchronously, because browsers open a window only in response to a click.
     const popup = window.open('about:blank', '_blank', 'popup,width=520,height=680')
     if (popup === null) {
-      fault.value = 'The browser has opened no window. Let this page open windows, and try again.'
+      fault.value = 'The browser blocked the window. Allow pop-ups for this page and retry.'
       return
     }
     const stop = new AbortController()
@@ -57,7 +57,7 @@ export function McpLogin({ address, onDone }: McpLoginProps) {
           {escapeControls(fault.value)}
         </p>
       )}
-      <KeyField owner={tokenOwner(address)} label="Token" hint="Or a token that the server knows. It is sent there, and nowhere else." />
+      <KeyField owner={tokenOwner(address)} label="Token" hint="Or enter a token. It is sent only to this server." />
       <button type="button" class="small" onClick={onDone}>
         Use the token
       </button>

@@ -4,30 +4,41 @@ import { networkCause, networkCauses } from '../conversation/ending/network-caus
 import { keyOwners } from '../models/key-vault.ts'
 import { errorText } from '../parts/error-text.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { TypedMentions } from '../state/backend/chat-port.ts'
+import { connectedSets } from './connected-sets.ts'
 import { credentialsOf, identityOf, introduction } from './login-provider.ts'
 import { addressRefusal, serverPrefixes } from './mcp-address.ts'
+import { typedMentions } from './typed-mentions.tsx'
 
 /** The tools of a server, or why it is unusable. */
 export type McpOffer = { isThere: true; tools: readonly string[] } | { isThere: false; why: string; wantsLogin: boolean }
 
-/** How a server is used; the connections of the page are kept by it. */
+/** What an agent receives from the servers in the settings. */
+export interface McpOfSettings {
+  tools: () => AgentTool[]
+  mentions?: TypedMentions | undefined
+  /** Why servers cannot be used. */
+  failures: string[]
+}
+
+/** How a server is used. Connections are cached by this. */
 interface Use {
   address: string
   prefix: string
   asksBeforeWriting: boolean
 }
 
-/** A connection of the page, and as whom it was made. */
+/** A connection of the page, and the identity that it was made with. */
 interface Opened {
   address: string
   identity: string
   connecting: Promise<McpToolSet>
 }
 
-/** Shared by all conversations of the page, for as long as the settings name the server. */
+/** Connections, shared by all conversations of the page while the server is in the settings. */
 const open = new Map<string, Opened>()
 
-// A removed server is no longer reported.
+// Closes the connections whose identity has changed.
 keyOwners.subscribe(() => {
   for (const [key, { address, identity }] of open) if (identity !== identityOf(address)) letGo(key)
 })
@@ -35,11 +46,16 @@ keyOwners.subscribe(() => {
 function letGo(key: string): void {
   const opened = open.get(key)
   open.delete(key)
-  void opened?.connecting.then((set) => set.close()).catch(() => undefined) // whoever opened it has been told
+  void opened?.connecting
+    .then((set) => {
+      connectedSets.value = connectedSets.value.filter((each) => each !== set)
+      return set.close()
+    })
+    .catch(() => undefined) // the failure was already reported to the caller that opened it
 }
 
-/** Connects to the servers that are on. A server that cannot be used is one of the `failures`, and the others are there. */
-export async function mcpServerTools(settings: Settings): Promise<{ tools: () => AgentTool[]; failures: string[] }> {
+/** Connects to the enabled servers. Unusable servers are reported in `failures`, and the others are available. */
+export async function mcpServerTools(settings: Settings): Promise<McpOfSettings> {
   const uses = usesOf(settings)
   const wanted = new Map(uses.map((use) => [JSON.stringify(use), use]))
   for (const key of open.keys()) if (!wanted.has(key)) letGo(key)
@@ -49,10 +65,11 @@ export async function mcpServerTools(settings: Settings): Promise<{ tools: () =>
     if (typeof result === 'string') failures.push(result)
     else sets.push(result)
   }
-  return { tools: () => sets.flatMap((set) => [...set]), failures }
+  connectedSets.value = sets
+  return { tools: () => sets.flatMap((set) => [...set]), mentions: typedMentions(sets), failures }
 }
 
-/** Those that are on, each with its prefix: one that is off keeps its own. */
+/** Returns the enabled servers with their prefixes. A disabled server keeps its prefix. */
 function usesOf({ mcpServers, asksBeforeWriting }: Settings): Use[] {
   const prefixes = serverPrefixes(mcpServers.map(({ address }) => address))
   return mcpServers.flatMap(({ address, isOn }, at) => (isOn ? [{ address, prefix: prefixes[at] ?? '', asksBeforeWriting }] : []))
@@ -65,16 +82,16 @@ async function connected(key: string, use: Use): Promise<McpToolSet | string> {
   try {
     return await opened.connecting
   } catch (error) {
-    // The next try is a new one.
+    // The next attempt connects again.
     if (open.get(key) === opened) open.delete(key)
-    return `The MCP server at ${use.address} is left out: ${await whyNot(use.address, error)}`
+    return `The MCP server at ${use.address} is not used: ${await whyNot(use.address, error)}`
   }
 }
 
 async function connect({ address, prefix, asksBeforeWriting }: Use): Promise<McpToolSet> {
   const refusal = addressRefusal(address)
   if (refusal !== undefined) throw new McpError('connection', refusal)
-  const client = await connectMcp({ ...introduction, url: address, ...credentialsOf(address), onElicit: 'event' })
+  const client = await connectMcp({ ...introduction, url: address, ...credentialsOf(address), onElicit: 'event', apps: true })
   try {
     const asks = asksBeforeWriting ? { needsApproval: isWriting } : {}
     return await mcpTools(client, { prefix, ...asks })
@@ -84,7 +101,7 @@ async function connect({ address, prefix, asksBeforeWriting }: Use): Promise<Mcp
   }
 }
 
-/** All that does not say of itself that it only reads. */
+/** All tools that are not declared as read-only. */
 const isWriting = ({ annotations }: { annotations?: { readOnlyHint?: boolean | undefined } | undefined }) =>
   annotations?.readOnlyHint !== true
 
@@ -104,11 +121,9 @@ async function whyNot(address: string, error: unknown): Promise<string> {
   if (addressRefusal(address) !== undefined || !McpError.isInstance(error)) return errorText(error)
   if (error.code === 'unauthorized') {
     const isKnown = identityOf(address) !== ''
-    return isKnown
-      ? 'It does not take the login or the token of this page. Give another one.'
-      : 'It lets nobody in without a login. Log in, or enter a token.'
+    return isKnown ? 'It rejects the login or token of this page. Enter another one.' : 'It requires a login. Log in, or enter a token.'
   }
-  // No browser says why a request never came back.
-  const cause = /broke off|failed to fetch|networkerror|load failed/i.test(error.message) ? await networkCause(address) : undefined
+  // Browsers do not report why a request failed.
+  const cause = /interrupted|failed to fetch|networkerror|load failed/i.test(error.message) ? await networkCause(address) : undefined
   return cause === undefined ? error.message : networkCauses[cause]
 }

@@ -3,11 +3,11 @@ import { useEffect } from 'preact/hooks'
 import { Icon } from '../parts/icon.tsx'
 import { areKeysKept, forgetKeys, keepKeys, keyOwners, setKey } from './key-vault.ts'
 
-/** Enters a secret, says where it is stored, and removes it. It is never shown again. */
+/** Lets the user enter or remove a secret, and shows where it is stored. The secret is never shown again. */
 export function KeyField({ owner, label, hint }: { owner: string; label: string; hint?: string }) {
   const text = useSignal('')
   const isKnown = keyOwners.value.includes(owner)
-  // A reload takes no focus away: what was entered is taken before, and outlives it where the visitor keeps keys.
+  // A reload does not blur the field, so the input is saved before it. It survives the reload if the user keeps keys.
   useEffect(() => {
     const onEnd = () => text.value !== '' && setKey(owner, text.value)
     addEventListener('pagehide', onEnd)
@@ -25,7 +25,7 @@ export function KeyField({ owner, label, hint }: { owner: string; label: string;
           type="password"
           autocomplete="off"
           spellcheck={false}
-          placeholder={isKnown ? 'One is here. Enter another to replace it.' : 'Not entered'}
+          placeholder={isKnown ? 'A key is set. Enter another to replace it.' : 'Not entered'}
           value={text.value}
           onInput={({ currentTarget }) => (text.value = currentTarget.value)}
           onBlur={() => text.value !== '' && take()}

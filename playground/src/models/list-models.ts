@@ -4,7 +4,7 @@ import { type FactoryCall, factoryCall, keyOwnerOf } from './factory-call.ts'
 import { keyOf } from './key-vault.ts'
 import { makeModel } from './make-model.ts'
 
-/** The result of listing a provider's models with this key: the cheapest request, without tokens. */
+/** The result of listing a provider's models with this key. The request costs no tokens. */
 export type ModelList = { isThere: true; ids: readonly string[] } | { isThere: false; why: string }
 
 /** URL of the list, relative to the model's URL, and the form of the key. */
@@ -17,7 +17,7 @@ const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 const chat: ListCall = { path: '/models', headers: bearer }
 const google: ListCall = { path: '/models', headers: (key) => ({ 'x-goog-api-key': key }) }
 
-/** By factory; absent if a provider has no list, or does not take its key in a header. */
+/** By factory. Absent if a provider has no list, or does not accept its key in a header. */
 const lists: Partial<Record<FactoryCall['factory'], ListCall>> = {
   anthropic: {
     path: '/v1/models?limit=1000',
@@ -31,10 +31,10 @@ const lists: Partial<Record<FactoryCall['factory'], ListCall>> = {
   google,
 }
 
-/** Lists the models of the provider of `choice` with this page's key, which verifies the key. Never rejects. */
+/** Lists the selected provider's models with this page's key, which also verifies the key. Never rejects. */
 export async function listModels(choice: ModelChoice): Promise<ModelList> {
   const list = lists[factoryCall(choice).factory]
-  if (list === undefined) return { isThere: false, why: 'This service has no list of models that a page can ask for.' }
+  if (list === undefined) return { isThere: false, why: 'This provider has no model list that a page can request.' }
   const key = keyOf(keyOwnerOf(choice) ?? '')
   if (key === undefined && choice.source === 'direct') return { isThere: false, why: 'Enter a key first.' }
   try {
@@ -46,21 +46,21 @@ export async function listModels(choice: ModelChoice): Promise<ModelList> {
   } catch (error) {
     return {
       isThere: false,
-      why: `No answer: ${errorText(error)}. The server may not let pages ask.`,
+      why: `No response: ${errorText(error)}. The server may not allow requests from web pages.`,
     }
   }
 }
 
-/** The provider's message; none if it is about the key, which providers echo. */
+/** Returns the provider's message. Omits it if it is about the key, because providers echo keys. */
 async function refusalOf(response: Response): Promise<string> {
-  if (response.status === 401 || response.status === 403) return `The key was refused (${response.status}).`
+  if (response.status === 401 || response.status === 403) return `The provider rejected the key (${response.status}).`
   const body: unknown = await response.json().catch(() => undefined)
   const { error, message } = Object(body)
   const reason: unknown = Object(error).message ?? message
-  return `The service answered ${response.status}${typeof reason === 'string' ? `: ${reason.slice(0, 200)}` : '.'}`
+  return `The provider responded with ${response.status}${typeof reason === 'string' ? `: ${reason.slice(0, 200)}` : '.'}`
 }
 
-/** Of the lists of OpenAI and Anthropic (`data`), and Google (`models`, whose names begin with `models/`). */
+/** Returns the ids in a list from OpenAI or Anthropic (`data`), or from Google (`models`, with names that begin with `models/`). */
 function idsIn(body: unknown): string[] {
   const { data, models } = Object(body)
   const rows: unknown[] = Array.isArray(data) ? data : Array.isArray(models) ? models : []

@@ -3,15 +3,15 @@ import type { ModelChoice } from '../settings/settings.ts'
 import { type FactoryCall, factoryCall, keyOwnerOf } from './factory-call.ts'
 import { keyOf } from './key-vault.ts'
 
-/** The chosen model. The key is looked up at each call, so one that was forgotten is not used again. */
+/** Creates the selected model. The key is looked up for each call, so a deleted key is not used again. */
 export async function makeModel(choice: ModelChoice): Promise<Model> {
   const call = factoryCall(choice)
   const owner = keyOwnerOf(choice)
   const needsKey = choice.source === 'direct'
   const apiKey = () => {
     const key = owner === undefined ? undefined : keyOf(owner)
-    if (key === undefined && needsKey) throw new Error('There is no key in this page: enter one in the settings.')
-    // A proxy or a local server may want none.
+    if (key === undefined && needsKey) throw new Error('No key is set. Enter one in the settings.')
+    // A proxy or a local server may require no key.
     return key ?? 'none'
   }
   const serverTools = (await call.serviceTools?.kit.declare(call.serviceTools.names)) ?? []

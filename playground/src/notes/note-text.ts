@@ -18,7 +18,7 @@ export function detailOf(note: NoteView): string | undefined {
   return note.type === 'prune' ? note.memo : (note.reason ?? note.summary)
 }
 
-/** Which messages a note has taken out of sight, and what the model is shown in their place. */
+/** Returns the messages that a note has hidden from the model, and the text that replaces them. */
 export function hiddenBy(
   note: NoteView,
   messages: readonly MessageView[],
@@ -38,7 +38,10 @@ export function hiddenBy(
   return hiddenByCompaction(note, messages, requests)
 }
 
-/** Compares the first request after the compaction with the history: messages that it lacks are hidden, its own texts replace them. */
+/**
+ * Compares the first request after the compaction with the history. Messages missing from the request are hidden, and texts only in the
+ * request replace them.
+ */
 function hiddenByCompaction(note: CompactionNote, messages: readonly MessageView[], requests: readonly CapturedTurn[]) {
   const until = messages.findIndex(({ id }) => id === note.afterMessageId)
   const before = messages.slice(0, until + 1)
@@ -53,18 +56,18 @@ function hiddenByCompaction(note: CompactionNote, messages: readonly MessageView
   return { hidden, instead: made.join('\n\n') }
 }
 
-/** The first request of the conversation after a message was there. */
+/** Returns the first request in the conversation that a message could be part of. */
 function requestAfter(view: MessageView | undefined, requests: readonly CapturedTurn[]): CapturedTurn | undefined {
   const message = view?.message
   if (message === undefined || message.role === 'extension' || message.turnId === undefined) return undefined
   const { loopId, turnIndex } = message.turnId
-  // A user message precedes the request of its turn, a result follows it.
+  // A user message precedes its turn's request, and a result follows it.
   const first = message.role === 'user' ? turnIndex : turnIndex + 1
   const before = requests.findLastIndex((turn) => turn.loopId === loopId && turn.turnIndex < first)
   return requests.slice(before + 1).find((turn) => !turn.loopId.includes('.sub.'))
 }
 
-/** Returns the text of a message, without its node number. */
+/** Returns a message's text, without its node number. */
 function wordsOf({ content }: Message): string {
   return textOf(content)
     .replace(/^<<\w{8} \[n\d+\] \w{8}>>\s*/, '')
@@ -72,17 +75,17 @@ function wordsOf({ content }: Message): string {
 }
 
 function compaction({ status, messagesBefore, messagesAfter = 0, tokensBefore, tokensAfter = 0 }: CompactionNote): string {
-  if (status === 'running') return `Making room: ${messagesBefore} messages, about ${count(tokensBefore)} tokens…`
-  if (status === 'failed') return 'No room could be made.'
+  if (status === 'running') return `Compacting: ${messagesBefore} messages, about ${count(tokensBefore)} tokens…`
+  if (status === 'failed') return 'Compaction failed.'
   return `Compacted: ${messagesBefore} → ${messagesAfter} messages, about ${count(tokensBefore)} → ${count(tokensAfter)} tokens`
 }
 
 function pruned({ messagesRemoved, tokensRemoved }: PruneNote): string {
   const messages = messagesRemoved === 1 ? '1 message' : `${messagesRemoved} messages`
-  return `The model put ${messages} out of its sight, about ${count(tokensRemoved)} tokens`
+  return `The model removed ${messages} from its context, about ${count(tokensRemoved)} tokens`
 }
 
 function reverted({ applied, target, abandonedNodeIds }: RevertNote): string {
-  if (!applied) return `The model asked to go back to n${target} and was refused`
-  return `The model went back to n${target} and left ${abandonedNodeIds.length} of its steps behind`
+  if (!applied) return `The model requested a revert to n${target}, which was refused`
+  return `The model reverted to n${target} and dropped ${abandonedNodeIds.length} of its steps`
 }

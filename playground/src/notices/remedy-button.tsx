@@ -4,7 +4,7 @@ import type { Remedy } from '../state/notices/remedies.ts'
 const labels: Record<Remedy, string> = {
   retry: 'Try again',
   continue: 'Continue',
-  compactAndRetry: 'Compact and try again',
+  compactAndRetry: 'Compact and retry',
   settings: 'Open settings',
   schema: 'Edit the schema',
   freeSpace: 'Free space',

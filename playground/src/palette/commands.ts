@@ -7,7 +7,7 @@ import { inspectorTabs } from '../state/selection.ts'
 import { toggleTheme } from '../state/theme.ts'
 import { areKeysOn } from './keys.ts'
 
-/** Something that can be done by name. */
+/** An action with a name. */
 export interface Command {
   id: string
   group: string
@@ -16,12 +16,12 @@ export interface Command {
   run: () => void
 }
 
-/** Everything that can be done now. */
+/** Returns all actions that are currently available. */
 export function commandsOf(appState: AppState, open: (dialog: DialogName) => void): Command[] {
   const conversation = appState.current.value
   const isRunning = conversation.state.value.status === 'running'
   const isEmpty = conversation.state.value.messages.length === 0
-  // They are of the model of this tab.
+  // Scenarios need this tab's scripted model.
   const isScripted = conversation.chat.model.isScripted && appState.backend.settings.value.place === 'tab'
   const runs = isRunning
     ? [{ id: 'stop', group: 'Run', name: 'Stop the run', keys: 'Esc', run: conversation.abort }]
@@ -32,8 +32,8 @@ export function commandsOf(appState: AppState, open: (dialog: DialogName) => voi
         run: () => play(appState, conversation, scenario),
       }))
   const ofConversation = [
-    { id: 'rerun', group: 'Run', name: 'Answer the last question again', run: conversation.regenerate },
-    { id: 'compact', group: 'Run', name: 'Compact what is sent now', run: conversation.compact },
+    { id: 'rerun', group: 'Run', name: 'Regenerate the last response', run: conversation.regenerate },
+    { id: 'compact', group: 'Run', name: 'Compact the context now', run: conversation.compact },
     { id: 'replay', group: 'Conversation', name: 'Replay this conversation', run: () => void appState.replay() },
   ]
   return [
@@ -59,14 +59,14 @@ export function commandsOf(appState: AppState, open: (dialog: DialogName) => voi
       run: () => void appState.open(sessionId),
     })),
     { id: 'settings', group: 'Page', name: 'Model and settings', run: () => open('settings') },
-    { id: 'code', group: 'Page', name: 'View code: these settings as a program', run: () => open('code') },
+    { id: 'code', group: 'Page', name: 'View code for these settings', run: () => open('code') },
     ...placeCommands(appState),
-    { id: 'storage', group: 'Page', name: 'Storage: what this browser keeps', run: () => open('storage') },
+    { id: 'storage', group: 'Page', name: 'Storage in this browser', run: () => open('storage') },
     { id: 'theme', group: 'Page', name: 'Light or dark', run: toggleTheme },
     {
       id: 'letters',
       group: 'Page',
-      name: areKeysOn.value ? 'Switch single-letter keys off' : 'Switch single-letter keys on',
+      name: areKeysOn.value ? 'Turn single-letter keys off' : 'Turn single-letter keys on',
       run: () => {
         areKeysOn.value = !areKeysOn.value
       },
@@ -75,11 +75,11 @@ export function commandsOf(appState: AppState, open: (dialog: DialogName) => voi
   ]
 }
 
-/** Hands the conversation over to the other place, and changes the place for what comes. */
+/** Commands that move the conversation to the other place, or change the place for later conversations. */
 function placeCommands(appState: AppState): Command[] {
   const settings = appState.backend.settings.value
   const next = { ...settings, place: settings.place === 'tab' ? 'server' : 'tab' } as const
-  const name = next.place === 'server' ? 'Hand the conversation to the server' : 'Take the conversation into this tab'
+  const name = next.place === 'server' ? 'Move the conversation to the server' : 'Move the conversation to this tab'
   if (endpoint !== undefined || appState.current.value.record.value === undefined) return []
   return [{ id: 'handover', group: 'Conversation', name, run: () => void appState.handOver(next) }]
 }

@@ -4,14 +4,15 @@ import { commandKey } from './command-key.ts'
 const keyTable: readonly (readonly [keys: string, what: string])[] = [
   [`${commandKey}K`, 'Commands'],
   ['Enter', 'Send; while the agent runs: steer it'],
-  ['Alt Enter', 'Ask when it would otherwise end'],
-  ['Esc', 'Stop the run; close what is open'],
+  ['Alt Enter', 'Send as a follow-up when the run ends'],
+  ['Esc', 'Stop the run; close the open dialog'],
   ['M', 'Messages'],
   ['T', 'Trace'],
   ['D', 'Details: the request of the turn'],
   ['J / K', 'Next, previous message'],
   ['[ / ]', 'Previous, next turn'],
   ['/', 'Write'],
+  ['/ and @', 'While you write: prompts and resources of MCP servers. Arrow keys and Tab complete'],
   ['?', 'This list'],
 ]
 

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { Icon } from './icon.tsx'
 
-/** Copies the result of `text` and shows the outcome. */
+/** Copies the text that `text` returns, and shows the outcome. */
 export function CopyButton({ label, text, children }: { label: string; text: () => string; children?: string }) {
   const state = useSignal<'ready' | 'done' | 'failed'>('ready')
   const copy = async () => {
@@ -9,12 +9,12 @@ export function CopyButton({ label, text, children }: { label: string; text: () 
       await navigator.clipboard.writeText(text())
       state.value = 'done'
     } catch {
-      // No permission, or no secure context.
+      // The page lacks the permission or a secure context.
       state.value = 'failed'
     }
     setTimeout(() => (state.value = 'ready'), state.value === 'done' ? 1500 : 6000)
   }
-  const status = { ready: label, done: 'Copied', failed: 'The browser refused to copy: select the text' }[state.value]
+  const status = { ready: label, done: 'Copied', failed: 'The browser blocked copying: select the text' }[state.value]
   return (
     <button
       type="button"

@@ -6,7 +6,7 @@ import { Icon } from './icon.tsx'
 import { IconButton } from './icon-button.tsx'
 import { mediaName, pictureUrl, sizeOf } from './media-facts.ts'
 
-/** A picture or a file of a message. A picture is shown; anything else can be saved, and is never opened in the page. */
+/** An image or a file in a message. Images are shown. Anything else can be downloaded, and is never opened in the page. */
 export function Media({ block, alt }: { block: ImageContent | FileContent; alt: string }) {
   const shown = pictureUrl(block)
   return (
@@ -22,12 +22,12 @@ export function Media({ block, alt }: { block: ImageContent | FileContent; alt: 
   )
 }
 
-/** How to get the bytes, if possible. */
+/** Opens or saves the file, if its URL or bytes are available. */
 function Fetch({ block }: { block: ImageContent | FileContent }) {
   const failure = useSignal('')
   const { data, url, mimeType } = block
   if (url !== undefined) {
-    // A value from a provider or a session file is checked before it is used as a URL.
+    // Values from a provider or a session file are checked before use as a URL.
     if (!/^https?:\/\//i.test(url)) return null
     return (
       <a class="external" href={url} target="_blank" rel="noopener noreferrer nofollow">
@@ -41,7 +41,7 @@ function Fetch({ block }: { block: ImageContent | FileContent }) {
     try {
       download({ name, type: mimeType, content: Uint8Array.from(atob(data), (character) => character.charCodeAt(0)) })
     } catch {
-      failure.value = 'It cannot be saved: its bytes came broken.'
+      failure.value = 'Cannot save the file: its bytes are damaged.'
     }
   }
   return (

@@ -1,33 +1,44 @@
 import { useSignal } from '@preact/signals'
 import type { RefObject } from 'preact'
-import { useLayoutEffect } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 /** Rows beyond the edges that are rendered in advance. */
 const overscan = 12
 
-/** Which rows of a long list are near enough to be seen; all have the same height. Thousands of rows cost as much as fifty. */
+/** The rows in a long list that are near the viewport. All rows have the same height. Thousands of rows cost no more than fifty. */
 export interface RowWindow {
   from: number
   to: number
-  /** Pixels of the rows that are left out. */
+  /** Height in pixels of the rows that are not rendered. */
   before: number
   after: number
   onScroll: () => void
-  /** Brings a row into sight. */
+  /** Scrolls a row into view. */
   reveal: (row: number) => void
 }
 
-/** `isFollowing`: the newest row stays visible until the user scrolls away. */
+/** With `isFollowing`, the newest row stays visible until the user scrolls away. */
 export function useRowWindow(box: RefObject<HTMLElement | null>, count: number, rowHeight: number, isFollowing: boolean): RowWindow {
   const place = useSignal({ top: 0, height: 600 })
   const isAtEnd = useSignal(true)
+  const revealed = useRef(-1)
 
   function look(): void {
     const element = box.current
     if (element === null) return
+    // The revealed row stays in sight if the list shrinks, as it does when that row's detail opens.
+    const before = place.value
+    const at = revealed.current * rowHeight
+    const isInSight = at >= before.top && at + rowHeight <= before.top + before.height
+    if (isInSight && element.clientHeight !== before.height) bring(element, at)
     const { scrollTop: top, clientHeight: height, scrollHeight } = element
     isAtEnd.value = scrollHeight - top - height < rowHeight
-    if (top !== place.value.top || height !== place.value.height) place.value = { top, height }
+    if (top !== before.top || height !== before.height) place.value = { top, height }
+  }
+
+  function bring(element: HTMLElement, at: number): void {
+    if (at < element.scrollTop) element.scrollTop = at
+    else if (at + rowHeight > element.scrollTop + element.clientHeight) element.scrollTop = at + rowHeight - element.clientHeight
   }
 
   useLayoutEffect(() => {
@@ -37,7 +48,7 @@ export function useRowWindow(box: RefObject<HTMLElement | null>, count: number, 
       look()
       return
     }
-    // Nothing is read here: that would lay out the page once more in every frame.
+    // Reads no layout property here, because that would cause another layout in every frame.
     element.scrollTop = count * rowHeight + rowHeight
     const { height } = place.value
     place.value = { top: Math.max(0, count * rowHeight - height), height }
@@ -63,9 +74,9 @@ export function useRowWindow(box: RefObject<HTMLElement | null>, count: number, 
     reveal(row) {
       const element = box.current
       if (element === null) return
-      const at = row * rowHeight
-      if (at < element.scrollTop) element.scrollTop = at
-      else if (at + rowHeight > element.scrollTop + element.clientHeight) element.scrollTop = at + rowHeight - element.clientHeight
+      bring(element, row * rowHeight)
+      revealed.current = row
+      place.value = { top: element.scrollTop, height: element.clientHeight }
     },
   }
 }

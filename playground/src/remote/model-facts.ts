@@ -1,8 +1,9 @@
 import { compactsAt, unknownCost } from '../../../src/context.ts'
-import type { CostConfig, TokenRates } from '../../../src/index.ts'
+import type { CostConfig } from '../../../src/index.ts'
+import type { TokenRates } from '../../../src/models.ts'
 import type { ModelFacts } from '../state/backend/chat-port.ts'
 
-/** The server's facts of its model; missing ones are unknown. */
+/** The server's facts about its model. Missing facts are unknown. */
 export function factsFrom(about: unknown): ModelFacts {
   const { model, isScripted, contextTokens, cost } = Object(about)
   const tokens = typeof contextTokens === 'number' && contextTokens > 0 ? contextTokens : 200_000
@@ -10,7 +11,7 @@ export function factsFrom(about: unknown): ModelFacts {
     name: typeof model === 'string' ? model : 'Server',
     isScripted: isScripted === true,
     contextTokens: tokens,
-    // The default of an agent.
+    // The default for agents.
     compactsAt: compactsAt({ maxContextTokens: tokens }, { contextWindow: tokens, maxTokens: 0 }) ?? tokens,
     cost: isCost(cost) ? cost : unknownCost,
   }

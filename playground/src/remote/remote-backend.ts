@@ -11,7 +11,10 @@ import { factsFrom } from './model-facts.ts'
 import { type ServerCalls, serverCalls } from './server-calls.ts'
 import { serverOwner, serverUrl } from './server-url.ts'
 
-/** Conversations behind `createAgentApp`: their agents run on the server, and continue when this page closes. Rejects if it is unreachable. */
+/**
+ * Conversations behind `createAgentApp`. Their agents run on the server and continue when this page closes. Rejects if the server is
+ * unreachable.
+ */
 export async function openRemoteBackend(settings: Settings): Promise<Backend> {
   const url = serverUrl(settings)
   const headers = () => {
@@ -19,7 +22,7 @@ export async function openRemoteBackend(settings: Settings): Promise<Backend> {
     return token === undefined ? {} : { authorization: `Bearer ${token}` }
   }
   const calls = serverCalls(url, headers)
-  // A caller without access to the list has none to conversations.
+  // A caller without access to the list has no access to conversations.
   await calls.json('/sessions?limit=1')
   return new RemoteBackend(url, headers, calls, factsFrom(await calls.json('/about').catch(() => undefined)))
 }
@@ -59,7 +62,7 @@ class RemoteBackend implements Backend {
 
   #port(agent: RemoteSession, { state: connection }: WatchedConnection, session?: Session): ChatPort {
     let opened = session
-    // Races exist only in imported conversations: their events do not change.
+    // Races exist only in imported conversations, so their events do not change.
     const groups = new Map(session?.loops.flatMap((loop) => (loop.parallelGroup === undefined ? [] : [[loop.loopId, loop.events]])))
     const recorded = async () => {
       const { loops, ...rest } = await this.read(agent.sessionId, { events: false })
@@ -132,7 +135,7 @@ class RemoteBackend implements Backend {
   }
 }
 
-/** A ledger of the Rust crate as a whole session of ours. Throws `SessionError` for what is none. */
+/** Converts a ledger from the Rust crate to an SDK session. Throws `SessionError` for an invalid ledger. */
 async function logOfLedger(text: string): Promise<string> {
   const { sessionFromSpecJson } = await import('../../../src/rust.ts')
   const session = sessionFromSpecJson(text)
@@ -147,7 +150,7 @@ function summaryFrom(value: unknown): StoredSession {
   const { sessionId, title = '', createdAt = 0, lastActiveAt = 0, loops = 0, error } = Object(value)
   return {
     sessionId: String(sessionId),
-    title: error === undefined ? String(title) : 'This conversation cannot be read.',
+    title: error === undefined ? String(title) : 'This conversation is unreadable.',
     startedAt: timeFrom(createdAt),
     lastActiveAt: timeFrom(lastActiveAt),
     loops: Number(loops),
@@ -155,10 +158,10 @@ function summaryFrom(value: unknown): StoredSession {
   }
 }
 
-/** The latest time that a `Date` can hold, in milliseconds. */
+/** The latest time that a `Date` can represent, in milliseconds. */
 const latest = 8.64e15
 
-/** Milliseconds, 0 for what is no time. */
+/** Returns a time in milliseconds, or 0 if it is invalid. */
 function timeFrom(value: unknown): number {
   return typeof value === 'number' && Math.abs(value) <= latest ? value : 0
 }

@@ -12,7 +12,7 @@ import { timelineOf } from './timeline.ts'
 
 export const speeds = [1, 10] as const
 
-/** A stored conversation as it was, at any time of it: the panes show it like any other, and nothing is sent. */
+/** A stored conversation as it was at any time. The panes show it like any other conversation, and nothing is sent. */
 export function createReplay(session: Session, loopId: string | undefined, model: ModelFacts): Conversation & { replay: Replay } {
   const timeline = timelineOf(session, loopId)
   const { moments, length } = timeline
@@ -35,7 +35,7 @@ export function createReplay(session: Session, loopId: string | undefined, model
   function seek(to: number): void {
     position.value = Math.min(length, Math.max(0, to))
     if (heard > 0 && (moments[heard - 1]?.at ?? 0) > position.value) {
-      // There is no way back through events: they are heard again from the beginning.
+      // Events cannot be undone, so they are replayed from the beginning.
       heard = 0
       next = initialState()
       log.value = new EventLog()
@@ -87,7 +87,7 @@ export function createReplay(session: Session, loopId: string | undefined, model
       record: signal(session),
       race: signal(undefined),
       queued: signal([]),
-      // Shares the draft with the live conversation, so that unsent text is kept.
+      // Shares its draft with the live conversation, so that unsent text is kept.
       draft: draftOf(session.sessionId),
       isSending: signal(false),
     },
@@ -95,6 +95,7 @@ export function createReplay(session: Session, loopId: string | undefined, model
       abort: pause,
       mark: nothing,
       approve: nothing,
+      parametersOf: () => undefined,
       deny: nothing,
       answer: nothing,
       goOn: nothing,

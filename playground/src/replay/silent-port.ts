@@ -2,10 +2,10 @@ import type { ChatAgent } from '../../../src/client.ts'
 import type { AgentRun, Receipt } from '../../../src/index.ts'
 import type { ChatPort, ModelFacts } from '../state/backend/chat-port.ts'
 
-/** The port of a finished conversation: it emits nothing, and rejects every action. */
+/** The port for a finished conversation. It emits nothing and rejects every action. */
 export function silentPort(sessionId: string, model: ModelFacts): ChatPort {
   const refuse = (): AgentRun & Receipt => {
-    throw new Error('This is a replay: nothing is sent.')
+    throw new Error('This is a replay and sends nothing.')
   }
   const agent: ChatAgent = {
     ...{ sessionId, messages: [], currentRun: undefined, isStreaming: false },

@@ -3,7 +3,7 @@ import { Icon } from '../parts/icon.tsx'
 import type { AppState } from '../state/app/app-state.ts'
 import { type Hit, searchSessions } from './search-sessions.ts'
 
-/** Looks for words in all conversations; `hits` is undefined while nothing is looked for. */
+/** Searches all conversations. `hits` is `undefined` without a query. */
 export function SessionSearch({ appState, hits }: { appState: AppState; hits: Signal<readonly Hit[] | undefined> }) {
   const query = useSignal('')
 
@@ -13,9 +13,9 @@ export function SessionSearch({ appState, hits }: { appState: AppState; hits: Si
       hits.value = undefined
       return
     }
-    await appState.notices.attempt({ topic: 'search', failure: 'The conversations cannot be searched' }, async () => {
+    await appState.notices.attempt({ topic: 'search', failure: 'Cannot search the conversations' }, async () => {
       for await (const found of searchSessions(appState.backend, text)) {
-        // The user may have typed more.
+        // The user may have typed more in the meantime.
         if (query.value !== text) return
         hits.value = found
       }

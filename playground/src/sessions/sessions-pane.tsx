@@ -15,7 +15,7 @@ import { SessionSearch } from './session-search.tsx'
 import { TransferButtons } from './transfer-buttons.tsx'
 import '../styles/sessions.css'
 
-/** All conversations, newest first: search, open, name, delete, begin, import and export; the tree of the one that is shown. */
+/** All conversations, newest first, with search and actions, and the current conversation's tree. */
 export function SessionsPane({ appState, onStorage }: { appState: AppState; onStorage: () => void }) {
   const begin = useRef<HTMLButtonElement>(null)
   const hits = useSignal<readonly Hit[] | undefined>(undefined)
@@ -71,7 +71,7 @@ export function SessionsPane({ appState, onStorage }: { appState: AppState; onSt
       <SessionSearch appState={appState} hits={hits} />
       <ul>
         {shown.length + unsent.length === 0 && stored.isRead.value && (
-          <li class="nothing">{hits.value === undefined ? 'Nothing is stored yet.' : 'Nothing was found.'}</li>
+          <li class="nothing">{hits.value === undefined ? 'No conversations yet.' : 'No matches.'}</li>
         )}
         {unsent.map(draftRow)}
         {shown.map(row)}

@@ -6,7 +6,7 @@ import type { AppState } from '../state/app/app-state.ts'
 import type { StoredSession } from '../state/backend/chat-port.ts'
 import { askToPersist, type StorageFigures, storageFigures } from './storage.ts'
 
-/** How much is kept, and a way to keep less: the conversations that were not used for longest come first. */
+/** Shows how much is stored, and lets the user delete conversations, the least recently used first. */
 export function StorageDialog({ appState, onClose }: { appState: AppState; onClose: () => void }) {
   const figures = useSignal<StorageFigures | undefined>(undefined)
   const all = useSignal<readonly StoredSession[]>([])
@@ -14,7 +14,7 @@ export function StorageDialog({ appState, onClose }: { appState: AppState; onClo
 
   async function look(): Promise<void> {
     figures.value = await storageFigures()
-    const found = await appState.notices.attempt({ topic: 'list', failure: 'The list of conversations cannot be read' }, () =>
+    const found = await appState.notices.attempt({ topic: 'list', failure: 'Cannot read the list of conversations' }, () =>
       appState.backend.list(Number.POSITIVE_INFINITY),
     )
     all.value = [...(found ?? [])].reverse()
@@ -35,7 +35,7 @@ export function StorageDialog({ appState, onClose }: { appState: AppState; onClo
           Ask the browser to keep it
         </button>
       )}
-      <ul class="storage-list" aria-label="Conversations, the longest unused first">
+      <ul class="storage-list" aria-label="Conversations, least recently used first">
         {all.value.map(({ sessionId, title, lastActiveAt, loops }) => (
           <li key={sessionId}>
             <label class="check">
@@ -74,5 +74,5 @@ function textOf(figures: StorageFigures | undefined, conversations: number): str
   const room =
     used === undefined ? 'an unknown amount' : bytesOf(used) + (allowed === undefined ? '' : ` of ${bytesOf(allowed)} that it may use`)
   const promise = isPersistent ? 'The browser keeps it until you delete it.' : 'The browser may clear it when the disk is full.'
-  return `${plural(conversations, 'conversation')}; this page keeps ${room}, files and itself included. ${promise}`
+  return `${plural(conversations, 'conversation')}. This page uses ${room}, including files and the app. ${promise}`
 }

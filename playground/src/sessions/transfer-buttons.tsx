@@ -12,7 +12,7 @@ const formats: Record<ExportFormat, string> = {
   markdown: 'Markdown',
 }
 
-/** Imports a file, and gives the conversation that is shown as one. */
+/** Imports a file, or exports the current conversation. */
 export function TransferButtons({ appState, onStorage }: { appState: AppState; onStorage: () => void }) {
   const input = useRef<HTMLInputElement>(null)
   const conversation = appState.current.value
@@ -78,7 +78,7 @@ export function TransferButtons({ appState, onStorage }: { appState: AppState; o
   )
 }
 
-/** The place of conversations, if known. */
+/** The place where conversations are stored, if known. */
 function Kept({ appState: { backend }, onStorage }: { appState: AppState; onStorage: () => void }) {
   if (backend.settings.value.place === 'server')
     return endpoint === undefined ? <>Kept on the server. To compare set-ups, take it home.</> : <>Kept by phi, on this machine.</>
@@ -105,7 +105,7 @@ function HandOverButton({ appState }: { appState: AppState }) {
       type="button"
       class="small"
       disabled={!isReady}
-      title={isHere ? 'Goes on where the server is, as it is now' : 'Goes on in this tab, as it is now'}
+      title={isHere ? 'Continues on the server from its current state' : 'Continues in this tab from its current state'}
       onClick={() => void appState.handOver({ ...settings, place: isHere ? 'server' : 'tab' })}
     >
       <Icon name="server" />

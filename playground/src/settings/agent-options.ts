@@ -2,7 +2,7 @@ import type { AgentOptions, JsonObject } from '../../../src/index.ts'
 import { errorText } from '../parts/error-text.ts'
 import type { RequestChoice, Settings } from './settings.ts'
 
-/** Options of `new Agent` besides model and tools: plain data, the same in the page and in the program of "view code". */
+/** The options of `new Agent` other than model and tools, as plain data. The page and the program in "view code" use the same options. */
 export type PlainOptions = Required<Pick<AgentOptions, 'systemPrompt' | 'thinking'>> &
   Pick<AgentOptions, 'limits' | 'contextConfig' | 'maxTokens' | 'temperature' | 'stopSequences' | 'toolChoice' | 'responseFormat'>
 
@@ -20,7 +20,7 @@ export function plainOptions({ systemPrompt, thinking, limits, compaction, reque
   }
 }
 
-/** Only chosen settings; others are the provider's. Throws for an invalid JSON Schema. */
+/** Returns only the settings that were changed. The provider's defaults apply to the others. Throws for an invalid JSON Schema. */
 function requestOptions({ maxTokens, temperature, stop, toolChoice, schema }: RequestChoice): Partial<PlainOptions> {
   return {
     ...(maxTokens > 0 && { maxTokens }),
@@ -36,9 +36,8 @@ function schemaFrom(text: string): JsonObject {
   try {
     schema = JSON.parse(text)
   } catch (error) {
-    throw new Error(`The schema of the answer is no JSON: ${errorText(error)}`)
+    throw new Error(`The response schema is not JSON: ${errorText(error)}`)
   }
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
-    throw new Error('The schema of the answer must be a JSON object.')
-  return schema as JsonObject // it was JSON
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) throw new Error('The response schema must be a JSON object.')
+  return schema as JsonObject // parsed from JSON
 }

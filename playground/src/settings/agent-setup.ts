@@ -13,6 +13,7 @@ import {
   writeFileTool,
 } from '../../../src/tools.ts'
 import { files } from '../demo/files.ts'
+import type { McpOfSettings } from '../mcp/mcp-servers.ts'
 import { makeModel } from '../models/make-model.ts'
 import type { AgentSetup } from '../state/backend/local-backend.ts'
 import { ownTools } from '../tools/own/own-tool.ts'
@@ -21,7 +22,7 @@ import { plainOptions } from './agent-options.ts'
 import type { Settings, ToolName } from './settings.ts'
 import { workspaceNote } from './workspace-note.ts'
 
-/** Agents of this tab as the settings have them. Loads what they need now, so that a conversation can begin at once. */
+/** Sets up the agents of this tab according to the settings. Loads everything they need, so that a conversation can start immediately. */
 export async function agentSetup(settings: Settings): Promise<() => AgentSetup> {
   const [model, workspace, mcp] = await Promise.all([makeModel(settings.model), openWorkspace(), mcpOf(settings)])
   const plain = plainOptions(settings)
@@ -33,19 +34,24 @@ export async function agentSetup(settings: Settings): Promise<() => AgentSetup> 
   const facts = { name: name || id, isScripted: false, contextTokens, compactsAt: compacts, cost: cost ?? unknownCost }
   const options = { ...plain, model, workspace, captureTurnRequests: { httpBody: true } }
   const warning = mcp.failures.join(' ')
-  return () => ({ options: { ...options, tools: [...tools, ...mcp.tools()] }, model: facts, ...(warning !== '' && { warning }) })
+  return () => ({
+    options: { ...options, tools: [...tools, ...mcp.tools()] },
+    model: facts,
+    mentions: mcp.mentions,
+    ...(warning !== '' && { warning }),
+  })
 }
 
-/** Loaded with the first server that is on. */
+/** Loaded with the first enabled server. */
 let mcpServers: Promise<typeof import('../mcp/mcp-servers.ts')> | undefined
 
-/** Tools of the MCP servers that are on. Those that are off now are let go. */
-async function mcpOf(settings: Settings): Promise<{ tools: () => AgentTool[]; failures: string[] }> {
+/** Returns the enabled MCP servers' tools, and disconnects from disabled servers. */
+async function mcpOf(settings: Settings): Promise<McpOfSettings> {
   if (settings.mcpServers.some(({ isOn }) => isOn)) mcpServers ??= import('../mcp/mcp-servers.ts')
   return (await mcpServers)?.mcpServerTools(settings) ?? { tools: () => [], failures: [] }
 }
 
-/** The built-in tools that were chosen, in the order in which they are offered. */
+/** Returns the selected built-in tools in display order. */
 export function toolsOf({ tools, asksBeforeWriting }: Pick<Settings, 'tools' | 'asksBeforeWriting'>, workspace: Workspace): AgentTool[] {
   const guarded = <Tool extends AgentTool>(tool: Tool) => (asksBeforeWriting ? { ...tool, needsApproval: true } : tool)
   const makers: Record<ToolName, () => AgentTool[]> = {
@@ -60,7 +66,7 @@ export function toolsOf({ tools, asksBeforeWriting }: Pick<Settings, 'tools' | '
   return tools.flatMap((name) => makers[name]())
 }
 
-/** The files of this origin in browser storage; in memory if unavailable. A new one gets a small logbook. */
+/** Returns a workspace in this origin's browser storage, or in memory if unavailable. A new workspace contains a small logbook. */
 export async function openWorkspace(): Promise<Workspace> {
   const kept = opfsWorkspace({ directory: 'phi-playground' })
   try {
@@ -69,10 +75,10 @@ export async function openWorkspace(): Promise<Workspace> {
         if (!path.startsWith('archive/')) await kept.write(path, new TextEncoder().encode(text))
       }
     }
-    workspaceNote.value = 'Files are kept by this browser, for this page (OPFS).'
+    workspaceNote.value = 'This browser stores the files for this page (OPFS).'
     return kept
   } catch {
-    workspaceNote.value = 'This browser has no file system for pages: files are in memory, and gone after a reload.'
+    workspaceNote.value = 'This browser has no file system for pages. Files are in memory and lost after a reload.'
     return memoryWorkspace(files)
   }
 }

@@ -6,7 +6,7 @@ import { RequestFields } from './request-fields.tsx'
 import { type Settings, toolNames } from './settings.ts'
 import { workspaceNote } from './workspace-note.ts'
 
-/** Instructions, permissions and limits of the agent. */
+/** The agent's instructions, permissions and limits. */
 export function AgentTab({ draft, onChange }: TabProps) {
   const { tools, limits, compaction, thinking } = draft
   const change = (part: Partial<Settings>) => onChange({ ...draft, ...part })
@@ -78,7 +78,7 @@ export function AgentTab({ draft, onChange }: TabProps) {
       <fieldset class="choice" disabled={isScripted}>
         <legend class="field-label">Compaction</legend>
         <Check
-          label="Send older turns in short when the context fills up"
+          label="Summarize older turns when the context fills up"
           isOn={compaction.isOn}
           onChange={(isOn) => change({ compaction: { ...compaction, isOn } })}
         />

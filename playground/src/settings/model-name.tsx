@@ -10,7 +10,7 @@ interface ModelNameProps {
   onChange: (modelId: string) => void
 }
 
-/** The name of the model, with known ones from the SDK's catalogue and from the provider, which also verifies the key. */
+/** The model's name, with suggestions from the SDK's catalogue and from the provider. Asking the provider also verifies the key. */
 export function ModelName({ model, onChange }: ModelNameProps) {
   const known = useSignal<readonly string[]>([])
   const asked = useSignal<ModelList | 'asking' | undefined>(undefined)
@@ -57,7 +57,7 @@ export function ModelName({ model, onChange }: ModelNameProps) {
 }
 
 function listText(asked: ModelList | 'asking' | undefined): string {
-  if (asked === undefined) return 'Asking the service for its models tests the key, and costs no token.'
+  if (asked === undefined) return 'Listing the models tests the key and uses no tokens.'
   if (asked === 'asking') return 'Asking…'
   return asked.isThere ? `It works: ${plural(asked.ids.length, 'model')}.` : asked.why
 }

@@ -6,7 +6,7 @@ import { serverOwner, serverUrl } from '../remote/server-url.ts'
 import { Choice, Field, NumberField } from './fields.tsx'
 import { ModelName } from './model-name.tsx'
 import { ServiceToolFields } from './service-tool-fields.tsx'
-import type { ModelChoice, Settings } from './settings.ts'
+import { type ModelChoice, type Settings, type TextPace, textPaces } from './settings.ts'
 
 export interface TabProps {
   draft: Settings
@@ -19,13 +19,13 @@ const places = {
 } as const
 
 const sources = {
-  scripted: ['Scripted', 'Prepared answers: no key, no network.'],
-  direct: ['Your own key', 'The page calls the service itself.'],
-  proxy: ['Model proxy', 'A server of yours adds the key.'],
+  scripted: ['Scripted', 'Prepared responses: no key, no network.'],
+  direct: ['Your own key', 'The page calls the provider directly.'],
+  proxy: ['Model proxy', 'Your server adds the key.'],
   local: ['Local server', 'Ollama, LM Studio, vLLM, llama.cpp.'],
 } as const
 
-/** Place of the agent, model, and key. */
+/** The agent's place, the model and the key. */
 export function ModelTab({ draft, onChange }: TabProps) {
   const choose = (part: Partial<ModelChoice>) => onChange({ ...draft, model: { ...draft.model, ...part } })
   const { place, model } = draft
@@ -51,20 +51,40 @@ export function ModelTab({ draft, onChange }: TabProps) {
           )}
         </>
       )}
+      <Field label="Streamed text" hint="At once if your system reduces motion.">
+        <select
+          value={draft.textPace}
+          onChange={({ currentTarget }) =>
+            onChange({ ...draft, textPace: textPaces.find((pace) => pace === currentTarget.value) ?? 'off' })
+          }
+        >
+          {textPaces.map((pace) => (
+            <option key={pace} value={pace}>
+              {paceWords[pace]}
+            </option>
+          ))}
+        </select>
+      </Field>
     </>
   )
 }
 
+const paceWords: Readonly<Record<TextPace, string>> = {
+  off: 'as it arrives',
+  word: 'word by word, at an even pace',
+  line: 'line by line, at an even pace',
+}
+
 const tokenHint =
   endpoint === undefined
-    ? "What the server's authorize wants; none on loopback."
-    : 'The link of phi brought one. Enter the token of a new link only if phi was started again on this port.'
+    ? "The token that the server's authorize expects; none on loopback."
+    : 'The phi link included a token. Enter a new one only after phi restarts on this port.'
 
 function ServerFields({ draft, onChange }: TabProps) {
   const url = serverUrl(draft)
   return (
     <>
-      <Field label="Address" hint="Where createAgentApp is mounted. Empty: the server that this page came from.">
+      <Field label="Address" hint="URL of createAgentApp. If empty, the server of this page.">
         <input
           type="url"
           placeholder={location.origin}
@@ -138,24 +158,23 @@ function RealModelFields({ model, choose }: { model: ModelChoice; choose: (part:
 }
 
 const accessNotes = {
-  allowed: 'This service answers calls from pages (CORS).',
-  refused: 'This service does not answer pages of other origins: the browser will refuse the call (CORS). Use a model proxy.',
-  unknown:
-    'This service may not answer pages of other origins. When a call fails before it leaves the browser, that is CORS: use a model proxy.',
+  allowed: 'This provider allows calls from web pages (CORS).',
+  refused: 'This provider does not allow calls from other origins, so the browser blocks them (CORS). Use a model proxy.',
+  unknown: 'This provider may not allow calls from other origins. If the browser blocks a call (CORS), use a model proxy.',
 }
 
 const keyLabels: Record<ModelChoice['source'], string> = {
   scripted: '',
   direct: 'Key',
   proxy: 'Token for the proxy',
-  local: 'Key, if it wants one',
+  local: 'Key, if required',
 }
 
 const addressHints: Record<ModelChoice['source'], string> = {
   scripted: '',
-  direct: 'Empty: the service’s own. The content security policy of this page lists the hosts it may call.',
-  proxy: 'The proxy (createModelProxy) and the name of its upstream.',
-  local: 'Empty: Ollama’s. Else its OpenAI-compatible endpoint. The server must allow this page’s origin; Ollama: OLLAMA_ORIGINS.',
+  direct: 'If empty, the provider’s URL. The content security policy of this page lists the allowed hosts.',
+  proxy: 'URL of the proxy (createModelProxy) followed by the name of an upstream.',
+  local: 'The OpenAI-compatible endpoint. If empty, Ollama’s. The server must allow this page’s origin; for Ollama, set OLLAMA_ORIGINS.',
 }
 
 function addressOf(source: ModelChoice['source']): string {

@@ -7,11 +7,12 @@ import {
   mostServers,
   type RequestChoice,
   type Settings,
+  textPaces,
   toolChoiceWords,
   toolNames,
 } from './settings.ts'
 
-/** Settings from text that may be of another version, or of anybody: what is no JSON is the default. */
+/** Parses settings from untrusted text, possibly from another version. Returns the defaults for invalid JSON. */
 export function parseSettings(text: string): Settings {
   try {
     return settingsFrom(JSON.parse(text))
@@ -20,7 +21,7 @@ export function parseSettings(text: string): Settings {
   }
 }
 
-/** Settings from a value of the same kind: what is not understood has its default. */
+/** Parses settings from an untrusted value. Invalid fields get their defaults. */
 export function settingsFrom(value: unknown): Settings {
   const given = fieldsOf(value)
   const [model, limits, compaction] = [fieldsOf(given.model), fieldsOf(given.limits), fieldsOf(given.compaction)]
@@ -56,6 +57,7 @@ export function settingsFrom(value: unknown): Settings {
       compactAt: Math.min(100, whole(compaction.compactAt, compact.compactAt, 10)),
       keepRecentTurns: whole(compaction.keepRecentTurns, compact.keepRecentTurns),
     },
+    textPace: oneOf(given.textPace, textPaces, 'off'),
   }
 }
 
@@ -92,7 +94,7 @@ function text(value: unknown, fallback: string): string {
 
 function texts(value: unknown, most: number): string[] {
   const given: unknown[] = Array.isArray(value) ? value : []
-  return given.filter((each) => typeof each === 'string' && each !== '').slice(0, most) as string[] // those that are
+  return given.filter((each) => typeof each === 'string' && each !== '').slice(0, most) as string[] // filtered to strings
 }
 
 function number(value: unknown, fallback: number): number {

@@ -14,16 +14,16 @@ import type {
 import { type AgentSetup, type LocalBackend, localBackend } from '../state/backend/local-backend.ts'
 import { defaultSettings, keepSettings, keptSettings, type Settings } from './settings.ts'
 
-/** Opens what was chosen when the page was here last. */
+/** Opens the place that was selected last time. */
 export async function openBackend(onOtherTab: OnOtherTab): Promise<PlacedBackend> {
   const settings = await chosenSettings()
   const places = new Places(onOtherTab)
   try {
     return new PlacedBackend(await places.of(settings), settings, places)
   } catch (error) {
-    // The selection stays: the server may be available after a reload.
+    // The selection stays, because the server may be available after a reload.
     const here: Settings = { ...settings, place: 'tab', model: { ...settings.model, source: 'scripted' } }
-    const warning = `${errorText(error)} The scripted model answers in this tab instead.`
+    const warning = `${errorText(error)} The scripted model responds in this tab instead.`
     return new PlacedBackend(await places.of(here), here, places, warning)
   }
 }
@@ -34,7 +34,7 @@ async function chosenSettings(): Promise<Settings> {
   return kept === undefined ? defaultSettings : (await import('./parse-settings.ts')).parseSettings(kept)
 }
 
-/** Possible places of conversations; the code of a place loads when it is first selected. */
+/** The possible places for conversations. A place's code loads when it is first selected. */
 class Places {
   readonly #onOtherTab: OnOtherTab
   #setUp: () => AgentSetup = demoSetup
@@ -47,7 +47,7 @@ class Places {
   async of(settings: Settings): Promise<Backend> {
     if (settings.place === 'server') return (await import('../remote/remote-backend.ts')).openRemoteBackend(settings)
     this.#local ??= localBackend(() => this.#setUp(), this.#onOtherTab)
-    // Both load in parallel. A failure goes to the parts that need the storage.
+    // Both load in parallel. A failure is reported where the storage is needed.
     this.#local.opened().catch(() => undefined)
     this.#setUp = await setUpFor(settings)
     return this.#local
@@ -59,7 +59,7 @@ async function setUpFor(settings: Settings): Promise<() => AgentSetup> {
   return () => demoSetup(settings)
 }
 
-/** The conversations of the place that the settings name: the rest of the page does not know which. */
+/** The conversations in the place that the settings select. The rest of the page does not depend on the place. */
 export class PlacedBackend implements SettableBackend {
   #warning: string | undefined
   #keepsSettings = true
@@ -67,7 +67,7 @@ export class PlacedBackend implements SettableBackend {
   readonly #places: Places
   #backend: Backend
 
-  /** `warning`: why it is not the place that was chosen. */
+  /** `warning` states why it is not the selected place. */
   constructor(backend: Backend, settings: Settings, places: Places, warning?: string) {
     this.#backend = backend
     this.#settings = signal(settings)
@@ -95,14 +95,14 @@ export class PlacedBackend implements SettableBackend {
     return this.#settings
   }
 
-  /** Conversations that are begun or opened from now on are as `settings` say. Close the one that is open first. */
+  /** Applies `settings` to conversations that are created or opened from now on. Close the open conversation first. */
   async use(settings: Settings): Promise<void> {
     const backend = await this.#places.of(settings)
     await backend.opened?.()
     this.#backend = backend
     this.#warning = undefined
     this.#settings.value = settings
-    // The next server on this port is another one.
+    // The next server on this port may be a different one.
     this.#keepsSettings = endpoint !== undefined || keepSettings(settings)
   }
 

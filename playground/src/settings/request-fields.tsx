@@ -6,7 +6,7 @@ interface RequestFieldsProps {
   onChange: (part: Partial<RequestChoice>) => void
 }
 
-/** Request settings: unsupported ones are omitted, and the page says so. */
+/** Request settings. Unsupported settings are omitted, and the page states this. */
 export function RequestFields({ request, onChange }: RequestFieldsProps) {
   const { maxTokens, temperature, stop, toolChoice, schema } = request
   return (
@@ -48,14 +48,14 @@ export function RequestFields({ request, onChange }: RequestFieldsProps) {
           </select>
         </Field>
       </div>
-      <Field label="Texts that end an answer" hint="One a line, at most four">
+      <Field label="Stop sequences" hint="One per line, at most four">
         <textarea
           rows={2}
           value={stop.join('\n')}
           onInput={({ currentTarget }) => onChange({ stop: currentTarget.value.split('\n').filter(Boolean).slice(0, 4) })}
         />
       </Field>
-      <Field label="Schema of the answer" hint="JSON Schema; empty: text. Where the service cannot promise it, a tool takes the answer.">
+      <Field label="Response schema" hint="JSON Schema. If empty, text. If the provider cannot enforce it, a tool returns the response.">
         <textarea rows={3} spellcheck={false} value={schema} onInput={({ currentTarget }) => onChange({ schema: currentTarget.value })} />
       </Field>
     </fieldset>

@@ -4,75 +4,80 @@ import { settingsKey } from './settings-key.ts'
 
 export const modelSources = ['scripted', 'direct', 'proxy', 'local'] as const
 type ToolChoiceWord = Extract<ToolChoice, string>
-/** Tool choices in the dialog. */
+/** The tool choices in the dialog. */
 export const toolChoices: Readonly<Record<ToolChoiceWord, string>> = { auto: 'as it likes', none: 'no tools', required: 'one at least' }
 export const toolChoiceWords = Object.keys(toolChoices) as ToolChoiceWord[] // the keys of the table above
 export const toolNames = ['list_files', 'read_file', 'search', 'write_file', 'edit_file', 'prun', 'revert'] as const
 export type ToolName = (typeof toolNames)[number]
 
-/** How a model is reached: scripted, with the visitor's own key, through a proxy that holds the key, or on this machine. */
+/** How a model is accessed: scripted, with the user's own key, through a proxy that has the key, or on this machine. */
 export interface ModelChoice {
   source: (typeof modelSources)[number]
   service: ServiceId
   modelId: string
-  /** URL of the proxy with the name of its upstream, of the local server, or of the visitor's resource. Empty: the provider's own. */
+  /** URL for the proxy (with its upstream's name), the local server, or the user's resource. If empty, uses the provider's default. */
   address: string
-  /** Tokens. 0: what the factory assumes. */
+  /** Number of tokens, or 0 for the factory's default. */
   contextWindow: number
-  /** USD per million tokens. 0: unknown. */
+  /** USD per million tokens, or 0 if unknown. */
   inputPrice: number
   outputPrice: number
-  /** Provider-executed tools, by the names of `models/service-tools.ts`. */
+  /** Provider-executed tools, by their names in `models/service-tools.ts`. */
   serviceTools: readonly string[]
 }
 
-/** An MCP server of the settings. */
+/** An MCP server in the settings. */
 export interface McpServerChoice {
   /** Its Streamable HTTP URL. */
   address: string
   isOn: boolean
 }
 
-/** The most MCP servers. */
+/** Maximum number of MCP servers. */
 export const mostServers = 10
+
+export const textPaces = ['off', 'word', 'line'] as const
+/** Unit in which streamed text appears. `off` shows text as it arrives. */
+export type TextPace = (typeof textPaces)[number]
 
 /** Request settings. */
 export interface RequestChoice {
-  /** Maximum response tokens. 0: the default of the model's factory. */
+  /** Maximum response tokens, or 0 for the default of the model's factory. */
   maxTokens: number
-  /** Undefined: the provider's default. */
+  /** If `undefined`, uses the provider's default. */
   temperature?: number | undefined
   /** Stop sequences. */
   stop: readonly string[]
   toolChoice: ToolChoiceWord
-  /** JSON Schema of the response, as text. Empty: none. */
+  /** JSON Schema for the response, as text. Empty if there is none. */
   schema: string
 }
 
-/** Everything a visitor can choose. Holds no secret: keys are in `models/key-vault.ts`. */
+/** Everything a user can configure. Contains no secrets, because keys are in `models/key-vault.ts`. */
 export interface Settings {
-  /** Place of the agent. */
+  /** Where the agent runs. */
   place: 'tab' | 'server'
-  /** URL of `createAgentApp`. Empty: the origin of the page. */
+  /** URL of `createAgentApp`. If empty, uses the page's origin. */
   serverUrl: string
   model: ModelChoice
   request: RequestChoice
   systemPrompt: string
   thinking: ThinkingLevel
   tools: readonly ToolName[]
-  /** Servers whose tools the agent gets too. */
+  /** MCP servers whose tools the agent also gets. */
   mcpServers: readonly McpServerChoice[]
-  /** Tools that write wait for a person. */
+  /** Whether tools that write require approval. */
   asksBeforeWriting: boolean
   limits: { maxTurns: number; maxTotalTokens: number; maxMinutes: number }
   compaction: {
     isOn: boolean
-    /** Tokens of a prompt. 0: what the model has room for. */
+    /** Maximum tokens per prompt, or 0 for the model's context window. */
     maxContextTokens: number
-    /** Percent of that. */
+    /** Percentage of `maxContextTokens`. */
     compactAt: number
     keepRecentTurns: number
   }
+  textPace: TextPace
 }
 
 export const defaultSettings: Settings = {
@@ -90,9 +95,10 @@ export const defaultSettings: Settings = {
   asksBeforeWriting: true,
   limits: { maxTurns: 600, maxTotalTokens: 1_000_000, maxMinutes: 10 },
   compaction: { isOn: true, maxContextTokens: 0, compactAt: 90, keepRecentTurns: 10 },
+  textPace: 'off',
 }
 
-/** The stored settings; `undefined` without any. */
+/** Returns the stored settings, or `undefined`. */
 export function keptSettings(): string | undefined {
   try {
     return localStorage.getItem(settingsKey) ?? undefined
@@ -101,7 +107,7 @@ export function keptSettings(): string | undefined {
   }
 }
 
-/** Whether they are there again after a reload: a browser without storage begins with the defaults. */
+/** Stores the settings. Returns whether they survive a reload. Without storage, the page starts with the defaults. */
 export function keepSettings(settings: Settings): boolean {
   try {
     localStorage.setItem(settingsKey, JSON.stringify(settings))

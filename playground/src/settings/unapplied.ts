@@ -1,17 +1,17 @@
 import type { Notices } from '../state/notices/notices.ts'
 import { keepInTab, textOfTab } from '../state/tab-storage.ts'
 
-/** Unapplied changes in the tab's storage; `undefined` without any. */
+/** Returns the unapplied changes in the tab's storage, or `undefined`. */
 export const keptChanges = (): string | undefined => textOfTab(place)
 
-/** Keeps it with the tab: another one has changes of its own. There is no key in it. */
+/** Stores them per tab, because every tab has its own changes. They contain no keys. */
 export const keepChanges = (text: string | undefined): void => keepInTab(place, text)
 
-/** Reports unapplied changes. */
+/** Notifies the user of unapplied changes. */
 export function tellOfChanges(notices: Notices): void {
   notices.dismiss('unapplied')
   if (keptChanges() === undefined) return
-  const text = 'You have changed the settings, and not applied that yet: agents are as before.'
+  const text = 'You have settings changes that are not applied yet. Agents still use the old settings.'
   notices.tell({ topic: 'unapplied', kind: 'news', text, remedies: ['settings'] })
 }
 

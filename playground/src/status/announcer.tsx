@@ -14,9 +14,12 @@ interface AnnouncerProps {
   isElsewhere: boolean
 }
 
-/** Announces milestones to screen readers, never tokens. Always rendered, or the first one would be missed. Silent for background conversations. */
+/**
+ * Announces milestones to screen readers, but never tokens. Always rendered, because otherwise the first announcement would be missed.
+ * Silent for background conversations.
+ */
 export function Announcer({ state, misfits, race, isElsewhere }: AnnouncerProps) {
-  // The result of a race is announced although the conversation is reopened at its end.
+  // A race's result is announced even though the conversation is reopened when the race ends.
   const ofLastRace = useRef('')
   if (race !== undefined) ofLastRace.current = ofRace(race)
   else if (state.runId !== undefined) ofLastRace.current = ''
@@ -28,8 +31,8 @@ export function Announcer({ state, misfits, race, isElsewhere }: AnnouncerProps)
 }
 
 function ofRace({ isRunning, loopIds, selectedLoopId, runs, marks, verdict = '' }: Race): string {
-  if (isRunning) return `${plural(loopIds.length, 'answer')} are written at once.`
-  if (selectedLoopId === undefined) return 'No answer was chosen.'
+  if (isRunning) return `${plural(loopIds.length, 'response')} in progress.`
+  if (selectedLoopId === undefined) return 'No response was chosen.'
   if (runs[selectedLoopId]?.failure !== undefined) return 'All answers failed.'
   const name = marks[selectedLoopId]?.name ?? 'One of them'
   return `${escapeControls(name)} was chosen. ${escapeControls(verdict)}`

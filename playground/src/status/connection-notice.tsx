@@ -5,11 +5,11 @@ import { endpoint } from '../remote/endpoint.ts'
 const server = endpoint === undefined ? 'The server' : 'phi'
 
 const texts: Readonly<Record<LostConnection, string>> = {
-  Reconnecting: `${server} does not respond. What runs there goes on if ${server} does; what came so far is shown.`,
-  'Not connected': `${server} did not respond. Start it again if it has ended, then send your message again or reload this page.`,
+  Reconnecting: `${server} does not respond. Its run continues if ${server} is still running. You see what arrived so far.`,
+  'Not connected': `${server} did not respond. Restart it if it has stopped, then send your message again or reload this page.`,
 }
 
-/** Reports that the server of the conversation is unreachable. */
+/** Reports that the conversation's server is unreachable. */
 export function ConnectionNotice({ connection }: { connection: LostConnection }) {
   return (
     <p class="retry" data-testid="connection">

@@ -6,13 +6,13 @@ import type { Decisions } from './decisions.ts'
 import { contentOf, fieldsOf, type QuestionField } from './question-fields.ts'
 import '../styles/fields.css'
 
-/** An input request of a running call: a form by its schema, or a URL. Its content is untrusted. */
+/** An input request from a running call, as a form for its schema or as a URL. Its content is untrusted. */
 export function QuestionCard({ question, decisions }: { question: PendingInput; decisions: Decisions | undefined }) {
   const { toolName, subAgent, message, url, problem } = question
   const fields = fieldsOf(question)
   const fault = useSignal('')
 
-  /** The form disappears when submitted: the focus stays at the call. */
+  /** The form disappears when submitted, so the focus moves to the call. */
   function answer(element: HTMLElement, given: InputAnswer): void {
     element.closest('details')?.querySelector('summary')?.focus()
     decisions?.answer(question, given)
@@ -25,7 +25,7 @@ export function QuestionCard({ question, decisions }: { question: PendingInput; 
       if (url !== undefined) open(url, '_blank', 'noopener,noreferrer')
       answer(event.currentTarget, url === undefined && fields.length > 0 ? { action: 'accept', content } : { action: 'accept' })
     } catch (error) {
-      fault.value = `This is asked for as JSON: ${errorText(error)}`
+      fault.value = `Enter valid JSON: ${errorText(error)}`
     }
   }
 
@@ -39,7 +39,7 @@ export function QuestionCard({ question, decisions }: { question: PendingInput; 
       ))}
       {(problem !== undefined || fault.value !== '') && (
         <p class="message-error" role="alert">
-          {fault.value || `Your answer was not taken: ${escapeControls(problem ?? '')}`}
+          {fault.value || `Your answer was not accepted: ${escapeControls(problem ?? '')}`}
         </p>
       )}
       {decisions !== undefined && (
@@ -58,12 +58,13 @@ export function QuestionCard({ question, decisions }: { question: PendingInput; 
   )
 }
 
-/** Only such pages are opened. */
+/** Only web pages are opened. */
 function isWebAddress(url: string): boolean {
   return /^https?:$/.test(URL.parse(url)?.protocol ?? '')
 }
 
-function QuestionInput({ field }: { field: QuestionField }) {
+/** The input for one value. */
+export function QuestionInput({ field }: { field: QuestionField }) {
   const { name, title, description, kind, choices, isNeeded, preset, bounds } = field
   const label = escapeControls(title)
   const hint = description === '' ? null : <span class="field-hint">{escapeControls(description)}</span>
@@ -108,8 +109,8 @@ function QuestionInput({ field }: { field: QuestionField }) {
             </option>
           ))}
         </select>
-      ) : kind === 'json' ? (
-        <textarea name={name} rows={3} required={isNeeded} spellcheck={false} defaultValue={shown} />
+      ) : kind === 'json' || kind === 'lines' ? (
+        <textarea name={name} rows={kind === 'json' ? 3 : 8} required={isNeeded} spellcheck={false} defaultValue={shown} />
       ) : kind === 'number' ? (
         <input type="number" name={name} required={isNeeded} defaultValue={shown} {...bounds} />
       ) : (

@@ -1,17 +1,17 @@
 import type { JsonObject, JsonValue, PendingInput } from '../../../src/index.ts'
 
-/** One of several values, as it is called. */
+/** One of several values, with its label. */
 export interface FieldChoice {
   value: JsonValue
   title: string
 }
 
-/** One thing that a question asks to be filled in. */
+/** A field in an input request. */
 export interface QuestionField {
   name: string
   title: string
   description: string
-  kind: 'text' | 'number' | 'check' | 'one' | 'several' | 'json'
+  kind: 'text' | 'lines' | 'number' | 'check' | 'one' | 'several' | 'json'
   choices: readonly FieldChoice[]
   isNeeded: boolean
   preset: JsonValue | undefined
@@ -21,7 +21,7 @@ export interface QuestionField {
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** The fields, from an untrusted schema of a tool or its server. */
+/** Returns the fields of an untrusted schema, which comes from a tool or its server. */
 export function fieldsOf({ schema, url }: Pick<PendingInput, 'schema' | 'url'>): QuestionField[] {
   if (url !== undefined) return []
   const { properties, required }: Schema = Object(schema)
@@ -38,7 +38,7 @@ function fieldOf(name: string, schema: Schema, isNeeded: boolean): QuestionField
     ...{ name, kind, choices, isNeeded, bounds: boundsOf(schema) },
     title: typeof title === 'string' && title !== '' ? title : name,
     description: typeof description === 'string' ? description : '',
-    preset: schema.default as JsonValue | undefined, // of JSON, as the whole question is
+    preset: schema.default as JsonValue | undefined, // JSON, like the whole request
   }
 }
 
@@ -63,7 +63,7 @@ function choicesOf({ enum: values, enumNames, oneOf, anyOf }: Schema): FieldChoi
   if (!Array.isArray(titled)) return []
   return titled.flatMap((option) => {
     const { const: value, title = value }: Schema = Object(option)
-    return value === undefined ? [] : [{ value: value as JsonValue, title: String(title) }] // of JSON too
+    return value === undefined ? [] : [{ value: value as JsonValue, title: String(title) }] // also JSON
   })
 }
 
@@ -81,7 +81,7 @@ function filledValue({ kind, choices, isNeeded }: QuestionField, given: readonly
   const [text = ''] = given
   if (kind === 'check') return given.length > 0
   if (kind === 'several') return given.flatMap((at) => choices[Number(at)]?.value ?? [])
-  if (kind === 'text' && isNeeded) return text
+  if ((kind === 'text' || kind === 'lines') && isNeeded) return text
   if (text === '') return undefined
   if (kind === 'one') return choices[Number(text)]?.value
   if (kind === 'number') return Number(text)

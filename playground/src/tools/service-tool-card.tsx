@@ -25,19 +25,19 @@ const signs: Record<Status, IconName> = {
   allowed: 'check',
   denied: 'ban',
 }
-/** The block of a call that was asked about stays as it was asked: what came of it is a block of a later message. */
+/** The block for a call that needed a decision does not change. The outcome is a block in a later message. */
 const decisions: Partial<Record<ToolView['status'], Status>> = { done: 'allowed', failed: 'denied', denied: 'denied' }
 
 interface ServiceToolCardProps {
   block: ServiceToolContent
-  /** The decision about it, if it needs one. */
+  /** The decision about the call, if it needs one. */
   decided: ToolView | undefined
   /** The call's own request. */
   asked: readonly PendingApproval[]
   decisions: Decisions | undefined
 }
 
-/** A provider-executed tool: name, status, and on opening its input and output. */
+/** A provider-executed tool with its name and status. Opening it shows its input and output. */
 export function ServiceToolCard({ block, decided, asked, decisions: actions }: ServiceToolCardProps) {
   const { name, input, output, error } = block
   const own = (block.status === 'running' && decided && decisions[decided.status]) || block.status
@@ -55,7 +55,7 @@ export function ServiceToolCard({ block, decided, asked, decisions: actions }: S
       {output !== undefined && <Labelled name="Result" text={textOf(output)} />}
       {error !== undefined && <Labelled name="Error" text={error.message ?? error.code} />}
       {asked.map((request) => (
-        <ApprovalRequestCard key={request.toolCallId} request={request} decisions={actions} />
+        <ApprovalRequestCard key={request.toolCallId} request={request} decisions={actions} canEdit={false} />
       ))}
     </details>
   )

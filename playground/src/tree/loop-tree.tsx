@@ -23,7 +23,7 @@ const kinds: Record<TreeRow['kind'], string> = {
   subAgent: 'sub-agent',
 }
 
-/** Loops that are in the page at first, and how many more come at once: every row of a page is looked at in every frame. */
+/** Number of loops that are rendered initially, and per further batch. Every rendered row costs time in every frame. */
 const shownAtFirst = 40
 const shownMore = 200
 
@@ -32,13 +32,13 @@ interface LoopTreeProps {
   current: string | undefined
   selected: string | undefined
   onSelect: (loopId: string) => void
-  /** Continues from a loop: the next prompt creates a branch there. */
+  /** Continues from a loop. The next prompt creates a branch there. */
   onOpen: (loopId: string) => void
 }
 
 /**
- * The loops of a conversation as a tree (the APG pattern): arrows move, Enter shows a loop, Space continues from it. The newest ones; earlier
- * ones on demand, or when one of them is selected.
+ * A conversation's loops as a tree (the ARIA APG pattern). Arrow keys move, Enter shows a loop, and Space continues from it. Shows the
+ * newest loops, and earlier ones on demand or when one of them is selected.
  */
 export function LoopTree({ record, current, selected, onSelect, onOpen }: LoopTreeProps) {
   const all = useMemo(() => treeRows(record, current), [record, current])
@@ -89,7 +89,7 @@ export function LoopTree({ record, current, selected, onSelect, onOpen }: LoopTr
             aria-level={row.depth + 1}
             aria-selected={row.loopId === selected}
             tabIndex={at === Math.min(focused.value, rows.length - 1) ? 0 : -1}
-            title={row.canOpen && !row.isOnPath ? 'Double-click or Space: go on from here' : row.label}
+            title={row.canOpen && !row.isOnPath ? 'Double-click or Space: continue from here' : row.label}
             onClick={() => {
               focused.value = at
               onSelect(row.loopId)
@@ -112,7 +112,7 @@ export function LoopTree({ record, current, selected, onSelect, onOpen }: LoopTr
 
 const wordOf = ({ status }: TreeRow) => (status === 'chosen' ? 'chosen' : runWords[status].toLowerCase())
 
-/** Its length, and its status unless it is done. */
+/** Returns a loop's length, and its status unless it is done. */
 function factsOf(row: TreeRow): string {
   const turns = row.turns > 0 && row.status !== 'chosen' ? [plural(row.turns, 'turn')] : []
   return [...turns, ...(row.status === 'completed' ? [] : [wordOf(row)])].join(' · ')

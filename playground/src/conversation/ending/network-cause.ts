@@ -1,12 +1,12 @@
-/** Finds out why a request failed. Browsers do not report it. */
+/** Determines why a request failed, which browsers do not report. */
 export type NetworkCause = 'offline' | 'back' | 'policy' | 'origin' | 'unreachable'
 
 export const networkCauses: Record<NetworkCause, string> = {
-  offline: 'This device is offline. Try again when the network is back.',
-  back: 'This device was offline. The network is back: try again.',
-  policy: 'The content security policy of this page does not let it call that address. Use the model proxy, or a page of your own.',
-  origin: 'The server is there, but does not let this page call it (CORS). Allow this page there, or use the model proxy.',
-  unreachable: 'Nothing answers at that address. Check that the server runs, and the address in the settings.',
+  offline: 'This device is offline. Retry when you are online.',
+  back: 'This device was offline and is online again. Retry.',
+  policy: 'The content security policy of this page blocks that URL. Use the model proxy, or host the page yourself.',
+  origin: 'The server responds, but does not allow this page to call it (CORS). Allow this page on the server, or use the model proxy.',
+  unreachable: 'No server responds at that URL. Check that the server is running, and check the URL in the settings.',
 }
 
 /** Requests the server at `url` once, without a key, and ignores the response. */
@@ -22,7 +22,7 @@ export async function networkCause(url: string): Promise<NetworkCause | undefine
     await fetch(new URL(url).origin, { mode: 'no-cors', credentials: 'omit', signal: AbortSignal.timeout(5000) })
     return 'origin'
   } catch {
-    // The event follows the rejection.
+    // The event is dispatched after the rejection.
     await new Promise((resolve) => setTimeout(resolve))
     return isForbidden ? 'policy' : 'unreachable'
   } finally {

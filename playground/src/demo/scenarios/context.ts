@@ -3,25 +3,25 @@ import { inTurn, type Scenario } from '../scenario.ts'
 
 const months = Object.keys(archive)
 
-/** Scenarios about the context: compaction, prune, revert, and its size. */
+/** Scenarios about the context: compaction, prune, revert and context size. */
 export const contextScenarios: readonly Scenario[] = [
   {
     name: 'Compaction',
     prompt: 'Read the archive of the first winter and tell me what mattered.',
-    shows: 'Older turns are sent in short',
+    shows: 'Older turns are summarized',
     answer(turn) {
       const path = months[turn]
       if (path !== undefined) return { text: `Reading ${path}.`, toolCalls: [{ name: 'read_file', arguments: { path } }], chunkSize: 24 }
       if (turn > months.length) return undefined
       return {
-        text: 'Three things mattered that winter:\n\n1. The ice pressed from **October** on, and the ship rose.\n2. The soundings found no bottom.\n3. The drift turned north-west in **January**.\n\nWhat I read first was sent to me in short by then: open the divider above, or compare two requests in the inspector.',
+        text: 'Three things mattered that winter:\n\n1. The ice pressed from **October** on, and the ship rose.\n2. The soundings found no bottom.\n3. The drift turned north-west in **January**.\n\nBy then, I received a summary of what I read first: open the divider above, or compare two requests in the inspector.',
       }
     },
   },
   {
     name: 'Pruning',
     prompt: 'Are there any warnings in the log of the engine?',
-    shows: 'The model takes out what it has read',
+    shows: 'The model removes what it has read',
     answer: inTurn(
       () => ({ text: 'That log is long. I will read it once.', toolCalls: [{ name: 'read_file', arguments: { path: 'engine.log' } }] }),
       () => ({
@@ -39,7 +39,7 @@ export const contextScenarios: readonly Scenario[] = [
   {
     name: 'Revert',
     prompt: 'Find out where the depot is.',
-    shows: 'The model goes back and keeps the lesson',
+    shows: 'The model reverts and keeps what it learned',
     answer: inTurn(
       () => ({ text: 'Perhaps the crew list says it.', toolCalls: [{ name: 'read_file', arguments: { path: 'crew.txt' } }] }),
       () => ({
@@ -55,10 +55,10 @@ export const contextScenarios: readonly Scenario[] = [
   {
     name: '500 turns',
     prompt: 'Take the position 500 times.',
-    shows: 'A long run, compacted as it goes',
+    shows: 'A long run with compaction',
     answer(turn) {
       if (turn > 500) return undefined
-      if (turn === 500) return { text: 'Those were 500 positions. The whole run is in the inspector; nothing of it was left out.' }
+      if (turn === 500) return { text: 'Those were 500 positions. The inspector shows the complete run.' }
       return {
         text: `Position ${turn + 1} of 500.`,
         toolCalls: [{ name: 'take_position', arguments: { number: turn + 1 } }],

@@ -16,7 +16,7 @@ const rises = (hull: { round: boolean }, ice: number) => (hull.round ? ice * 0.6
 
 She stands in Oslo today, and you can walk her deck.`
 
-/** Scenarios about parts of a response: text, thinking, tools, and failures. */
+/** Scenarios about the parts that a response can have: text, thinking, tools and failures. */
 export const firstScenarios: readonly Scenario[] = [
   {
     name: 'Text',
@@ -28,7 +28,7 @@ export const firstScenarios: readonly Scenario[] = [
   {
     name: 'Thinking and tools',
     prompt: 'Which day was the coldest, and how far did we drift?',
-    shows: 'Thinking, two tools at once',
+    shows: 'Thinking, two parallel tools, data',
     answer: inTurn(
       () => ({
         thinking:
@@ -67,7 +67,7 @@ export const firstScenarios: readonly Scenario[] = [
   {
     name: 'Approval',
     prompt: 'Add an entry for Thursday.',
-    shows: 'A call that waits for you',
+    shows: 'A call that needs your approval',
     answer: inTurn(
       () => ({
         text: 'Writing changes your files, so I ask first.',
@@ -84,12 +84,12 @@ export const firstScenarios: readonly Scenario[] = [
   {
     name: 'Input filter',
     prompt: 'Note that the password of the safe is walrus.',
-    shows: 'An input that is refused',
+    shows: 'A rejected input',
     answer: () => undefined,
   },
 ]
 
-/** The lowest temperature in search results, with its file. */
+/** Returns the lowest temperature in search results, with its file. */
 function coldest(found: string): string {
   const entries = [...found.matchAll(/(\w+)\.md\D*?\d*\D*?Temperature: (-?\d+)/g)].map((match) => ({
     day: match[1] ?? '',

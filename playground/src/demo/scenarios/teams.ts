@@ -1,6 +1,6 @@
 import { inTurn, type Scenario } from '../scenario.ts'
 
-/** More than one agent. */
+/** Scenarios with more than one agent. */
 export const teamScenarios: readonly Scenario[] = [
   {
     name: 'Sub-agent',
@@ -17,7 +17,7 @@ export const teamScenarios: readonly Scenario[] = [
   {
     name: 'Parallel with judge',
     prompt: 'Sum up the week in one sentence.',
-    shows: 'Three answers, one verdict',
+    shows: 'Three responses, one verdict',
     isRace: true,
     answer: () => undefined,
   },

@@ -34,6 +34,8 @@ export function gist(event: AgentEvent): string {
       return `${event.backgroundId} ${event.isError ? 'failed' : 'done'}`
     case 'progressMessage':
       return event.text
+    case 'data':
+      return `${event.name} ${JSON.stringify(event.value)}`
     case 'approvalResolved':
       return event.approved ? 'approved' : toolWords.denied
     case 'inputRequested':
@@ -65,7 +67,7 @@ export function gist(event: AgentEvent): string {
   }
 }
 
-/** Which turn or call an event is about. */
+/** Returns the turn or call that an event belongs to. */
 export function targetOf(event: AgentEvent, turnIndex: number): { loopId: string; turnIndex: number; toolCallId?: string } {
   const { loopId } = event
   return 'toolCallId' in event ? { loopId, turnIndex, toolCallId: event.toolCallId } : { loopId, turnIndex }

@@ -10,10 +10,10 @@ import type { TabProps } from '../tab-props.ts'
 import { gist, targetOf } from './event-gist.ts'
 import { EventList } from './event-list.tsx'
 
-/** Longer JSON is cut on the page; a copy has all of it. */
+/** Longer JSON is truncated on the page. A copy contains all of it. */
 const shownJson = 60_000
 
-/** Every event of the conversation as it arrived: filtered, and each with its JSON. */
+/** All events in the conversation in order of arrival, with filters and each event's JSON. */
 export function EventsTab({ appState, conversation }: TabProps) {
   const { log } = conversation
   const filter = useSignal('')
@@ -48,7 +48,7 @@ export function EventsTab({ appState, conversation }: TabProps) {
       </div>
       {log.dropped > 0 && <p class="nothing">The oldest {count(log.dropped)} events are kept no longer.</p>}
       {shown.length === 0 ? (
-        <p class="nothing">{log.events.length === 0 ? 'Nothing has happened yet.' : 'No event is like that.'}</p>
+        <p class="nothing">{log.events.length === 0 ? 'No events yet.' : 'No event matches the filter.'}</p>
       ) : (
         <EventList events={shown} chosen={chosen.value} isFollowing={conversation.state.value.status === 'running'} onChoose={choose} />
       )}
@@ -85,7 +85,7 @@ function filtered(events: readonly AgentEvent[], text: string, hasDeltas: boolea
   return events.filter(isShown)
 }
 
-/** The turn in which something happened: the last one that its loop had begun by then. */
+/** Returns the turn in which an event happened: the last turn that its loop had started by then. */
 function turnOf(events: readonly AgentEvent[], event: AgentEvent): number {
   for (let at = events.lastIndexOf(event); at >= 0; at -= 1) {
     const other = events[at]

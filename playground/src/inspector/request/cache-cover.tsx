@@ -3,7 +3,7 @@ import type { Usage } from '../../../../src/index.ts'
 import { percent, short } from '../../parts/figures.ts'
 import type { RequestBlock } from './request-blocks.ts'
 
-/** How much of a request a cache could serve, and how much it did. */
+/** How much of a request could come from a cache, and how much did. */
 export function CacheCover({
   blocks,
   usage,
@@ -15,7 +15,7 @@ export function CacheCover({
 }) {
   const all = Math.max(1, sum(blocks))
   const common = sum(blocks.filter(({ isCommon }) => isCommon))
-  const could = hasPrevious ? `${percent(common / all)} as in the request before` : 'the first request: nothing to compare it with'
+  const could = hasPrevious ? `${percent(common / all)} same as in the previous request` : 'first request, nothing to compare'
   const did =
     usage === undefined ? '' : ` · the service read ${percent(cacheHitRate(usage))} (${short(usage.cacheRead)} tok) from its cache`
   return (

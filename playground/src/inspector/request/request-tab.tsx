@@ -15,7 +15,7 @@ import { PrefixDiff } from './prefix-diff.tsx'
 import { blocksOf } from './request-blocks.ts'
 import { selectedRequest } from './selected-request.ts'
 
-/** Exactly what a turn was sent, where each block came from, and what broke the prompt cache. */
+/** A turn's exact request, each block's origin, and the cause that invalidated the prompt cache. */
 export function RequestTab({ appState, conversation }: TabProps) {
   const isRaw = useSignal(false)
   const { turn, previous, next } = selectedRequest(conversation.log.requests, appState.selection.value)
@@ -84,10 +84,10 @@ export function RequestTab({ appState, conversation }: TabProps) {
   )
 }
 
-/** Why there is no request to show. */
+/** The reason why there is no request to show. */
 function whyNone({ appState, conversation }: TabProps): string {
-  if (appState.selection.value !== undefined) return 'This turn has no captured request.'
-  if (conversation.state.value.turns.length === 0) return 'Nothing was sent yet.'
+  if (appState.selection.value !== undefined) return 'No request was captured for this turn.'
+  if (conversation.state.value.turns.length === 0) return 'No request was sent yet.'
   if (conversation.chat.connection === undefined) return 'The requests of this conversation were not captured.'
   return 'The server does not show its requests. Set turnRequests: true there, and captureTurnRequests: true on the agent.'
 }

@@ -12,7 +12,7 @@ const rowHeight = 26
 
 interface WaterfallProps {
   rows: readonly TraceRow[]
-  /** Epoch milliseconds: the end of unfinished spans. */
+  /** Epoch milliseconds, used as the end for unfinished spans. */
   now: number
   isSelected: (span: Span) => boolean
   isFolded: (row: TraceRow) => boolean
@@ -21,11 +21,11 @@ interface WaterfallProps {
   onFold: (span: Span) => void
 }
 
-/** A table with bars in it: it reads as data, and looks like time. */
+/** A table whose cells contain bars, so that it is readable as data and as a timeline. */
 export function Waterfall({ rows, now, isSelected, isFolded, isFollowing, onSelect, onFold }: WaterfallProps) {
   const box = useRef<HTMLDivElement>(null)
   const { from, to, before, after, onScroll } = useRowWindow(box, rows.length, rowHeight, isFollowing)
-  if (rows.length === 0) return <p class="nothing">Nothing has happened yet.</p>
+  if (rows.length === 0) return <p class="nothing">No events yet.</p>
   return (
     <section class="waterfall" ref={box} onScroll={onScroll} {...scrollable} aria-label="Trace">
       <table aria-rowcount={rows.length + 1}>

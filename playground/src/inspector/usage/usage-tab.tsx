@@ -1,12 +1,13 @@
 import { cacheHitRate } from '../../../../src/context.ts'
-import type { TokenRates, Usage } from '../../../../src/index.ts'
+import type { Usage } from '../../../../src/index.ts'
+import type { TokenRates } from '../../../../src/models.ts'
 import { count, dollarsOf, duration, percent, short } from '../../parts/figures.ts'
 import { spentAt, spentOn } from '../../state/log/spent.ts'
 import type { TabProps } from '../tab-props.ts'
 import { ContextGauge } from './context-gauge.tsx'
 import { TurnUsage } from './turn-usage.tsx'
 
-/** Usage and cost of the conversation, and how full its context is. */
+/** The conversation's usage and cost, and how full its context is. */
 export function UsageTab({ appState, conversation }: TabProps) {
   const state = conversation.state.value
   const { model } = conversation.chat

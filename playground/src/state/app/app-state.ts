@@ -17,18 +17,18 @@ import { createStoredList, type StoredList } from './stored-list.ts'
 import { createView, type View } from './view.ts'
 
 /**
- * All conversations: the one that is shown, those that run out of sight, and those that are stored.
+ * All conversations: the current one, those that run in the background, and the stored ones.
  *
  * **Contract**
- * - Never throws or rejects: failures are in `notices`, with possible actions.
- * - Showing another conversation stops nothing, and decides nothing.
+ * - Never throws or rejects. Failures are in `notices`, with possible actions.
+ * - Showing another conversation neither stops runs nor decides requests.
  */
 export interface AppState extends SelectionState, Pick<View, 'current' | 'activity'>, Pick<Places, 'isMoving' | 'configure' | 'handOver'> {
   readonly backend: SettableBackend
   readonly notices: Notices
   readonly stored: StoredList
   readonly drafts: DraftList
-  /** Set while the shown conversation differs from the stored one: sending is disabled then. */
+  /** Set while the shown conversation differs from the stored one. Sending is then disabled. */
   interference: ReadonlySignal<Interference | undefined>
   /** Shows a conversation, optionally from `loopId`: the next prompt creates a branch there. */
   open(sessionId: string, loopId?: string): Promise<void>
@@ -45,7 +45,7 @@ export interface AppState extends SelectionState, Pick<View, 'current' | 'activi
   settle(): Promise<void>
 }
 
-/** Opens the conversation that the address names, so that a reload and a link lead to it; otherwise a new one. */
+/** Opens the conversation in the URL, so that reloads and links work. Otherwise opens a new one. */
 export async function createAppState(backendFor: (onOtherTab: OnOtherTab) => Promise<SettableBackend>): Promise<AppState> {
   const notices = createNotices()
   const backend = await backendFor((...news) => void watch.heard(...news))
@@ -71,7 +71,7 @@ export async function createAppState(backendFor: (onOtherTab: OnOtherTab) => Pro
     void list()
   }
 
-  /** From then on there is something to export. */
+  /** From now on the conversation can be exported. */
   function onPrompt(conversation: Conversation): void {
     void list()
     if (conversation.record.value === undefined) void conversation.refresh()
@@ -93,7 +93,7 @@ export async function createAppState(backendFor: (onOtherTab: OnOtherTab) => Pro
     }
     if (sessionId === current.value.sessionId) {
       if (isBusy(current.value)) {
-        const text = 'This conversation is running. Wait for its end, or stop it, to go on from elsewhere in it.'
+        const text = 'This conversation has an active run. Wait for it to end or stop it before you continue from another point.'
         if (loopId !== undefined) notices.tell({ topic: 'open', kind: 'failure', sessionId, text, remedies: ['stop'] })
         return
       }
@@ -106,7 +106,7 @@ export async function createAppState(backendFor: (onOtherTab: OnOtherTab) => Pro
 
   async function takeOver(): Promise<void> {
     const { sessionId } = current.value
-    const isTaken = await notices.attempt({ topic: 'open', failure: 'The conversation cannot go on here' }, async () => {
+    const isTaken = await notices.attempt({ topic: 'open', failure: 'Cannot continue the conversation here' }, async () => {
       await backend.takeOver(sessionId)
       return true
     })
@@ -122,7 +122,7 @@ export async function createAppState(backendFor: (onOtherTab: OnOtherTab) => Pro
   }
 
   async function remove(sessionIds: readonly string[]): Promise<void> {
-    await notices.attempt({ topic: 'remove', failure: 'Not everything was deleted' }, async () => {
+    await notices.attempt({ topic: 'remove', failure: 'Some data was not deleted' }, async () => {
       for (const sessionId of sessionIds) {
         await view.hidden(sessionId)?.conversation.stop()
         if (current.value.sessionId === sessionId) {
@@ -137,7 +137,7 @@ export async function createAppState(backendFor: (onOtherTab: OnOtherTab) => Pro
   }
 
   async function importFrom(file: Blob): Promise<void> {
-    const attempt = { topic: 'import', failure: 'The file cannot be imported' }
+    const attempt = { topic: 'import', failure: 'Cannot import the file' }
     const sessionId = await notices.attempt(attempt, async () => {
       const text = await file.text()
       return backend.importFrom(sessionIn(text)).catch((error: unknown) => {
@@ -157,10 +157,10 @@ export async function createAppState(backendFor: (onOtherTab: OnOtherTab) => Pro
 
   async function replay(): Promise<void> {
     const { sessionId, loopId, chat } = current.value
-    const played = await notices.attempt({ topic: 'replay', failure: 'This conversation cannot be replayed' }, async () => {
+    const played = await notices.attempt({ topic: 'replay', failure: 'Cannot replay this conversation' }, async () => {
       const [{ createReplay }, session] = await Promise.all([import('../../replay/replay.ts'), backend.read(sessionId)])
       const made = createReplay(session, loopId.value, chat.model)
-      if (made.replay.timeline.moments.length === 0) throw new Error('Its events were not kept where it is stored.')
+      if (made.replay.timeline.moments.length === 0) throw new Error('Its store has no events.')
       return made
     })
     if (played === undefined) return
@@ -170,7 +170,7 @@ export async function createAppState(backendFor: (onOtherTab: OnOtherTab) => Pro
   }
 
   async function settle(): Promise<void> {
-    const failure = 'Conversations cannot be opened'
+    const failure = 'Cannot open conversations'
     const isOpen = await notices.attempt({ topic: 'place', failure, remedies: ['reload'] }, async () => {
       await backend.opened?.()
       return true
@@ -193,12 +193,12 @@ export async function createAppState(backendFor: (onOtherTab: OnOtherTab) => Pro
   }
 }
 
-/** Flushes recorded events when the page is about to end; the store flushes every second. */
+/** Flushes recorded events when the page is about to end. Otherwise, the store flushes every second. */
 function flushAtTheEnd(view: View): void {
   const flush = () => {
     for (const { chat } of view.open()) chat.flush?.()
   }
-  // Work started when a page is hidden for good may not finish: the earlier event is better, if there is one.
+  // Work started in `pagehide` may not finish, so an earlier event is better, if there is one.
   for (const sign of ['beforeunload', 'pagehide']) addEventListener(sign, flush)
   document.addEventListener('visibilitychange', flush)
 }

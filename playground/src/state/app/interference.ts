@@ -6,16 +6,16 @@ import { isBusy } from './open-conversations.ts'
 import type { StoredList } from './stored-list.ts'
 import type { View } from './view.ts'
 
-/** A change of the shown conversation by another tab. */
+/** A change that another tab made to the shown conversation. */
 export type Interference = 'continued' | 'deleted'
 
-/** Changes of this tab's conversations by other tabs. */
+/** Changes that other tabs made to this tab's conversations. */
 export interface TabWatch {
   /** Set while the shown conversation differs from the stored one. */
   interference: ReadonlySignal<Interference | undefined>
-  /** Another tab is at work on this conversation. */
+  /** Handles a change by another tab. */
   heard(...news: Parameters<OnOtherTab>): Promise<void>
-  /** Finds out whether another tab writes to it. */
+  /** Checks whether another tab writes to the conversation. */
   look(conversation: Conversation): Promise<void>
   clear(): void
 }
@@ -30,7 +30,7 @@ interface Watched {
 export function createTabWatch({ backend, notices, stored, view: { current, hidden, drop } }: Watched): TabWatch {
   const interference = signal<Interference | undefined>(undefined)
 
-  /** A reloading page releases its conversations after a moment; another writing tab keeps them. */
+  /** A reloading page releases its conversations after a moment. Another tab that writes keeps them. */
   async function isOpenElsewhere(sessionId: string): Promise<boolean> {
     for (let look = 0; look < 5; look++) {
       if (!(await isOpen(sessionId))) return false
@@ -40,7 +40,7 @@ export function createTabWatch({ backend, notices, stored, view: { current, hidd
   }
 
   async function isOpen(sessionId: string): Promise<boolean> {
-    const attempt = { topic: 'tabs', failure: 'Nobody knows whether another tab writes to this conversation', sessionId }
+    const attempt = { topic: 'tabs', failure: 'Cannot check whether another tab writes to this conversation', sessionId }
     return (await notices.attempt(attempt, () => backend.isOpen(sessionId))) ?? false
   }
 
@@ -57,7 +57,7 @@ export function createTabWatch({ backend, notices, stored, view: { current, hidd
     await stored.refresh()
     if (current.value.sessionId !== sessionId) return
     const isThere = stored.has(sessionId) || (await isOpen(sessionId))
-    // A message sent here takes the conversation, or is about to: the other tab is notified then.
+    // A message sent from here claims the conversation, or is about to. The other tab is then notified.
     const isNext = shown === current.value && (wasBusy || isBusy(shown) || shown.state.value.runId !== runId)
     if (what === 'changed' && isNext && isThere) return
     current.value.abort()

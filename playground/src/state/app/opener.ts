@@ -10,14 +10,14 @@ import { isOwnAddress } from '../selection.ts'
 export interface Opener {
   /** Opens a new conversation. */
   begin(sessionId?: string): Conversation
-  /** Opens a stored one, optionally from `loopId`. If it cannot be opened, reports it and opens a new one. */
+  /** Opens a stored conversation, optionally from `loopId`. If it cannot be opened, reports the failure and opens a new one. */
   read(sessionId: string, loopId?: string): Promise<Conversation>
 }
 
 interface Opening {
   backend: SettableBackend
   notices: Notices
-  /** Called when a stored message was sent. */
+  /** Called when a message has been sent and stored. */
   onPrompt: (conversation: Conversation) => void
   /** Called when a run has ended and its end is stored. */
   onEnd: (conversation: Conversation, status: RunStatus) => void
@@ -25,29 +25,31 @@ interface Opening {
 
 /** Creates an opener with callbacks for the conversations that it opens. */
 export function createOpener({ backend, notices, onPrompt, onEnd }: Opening): Opener {
+  const pace = () => backend.settings.value.textPace
+
   function listen(conversation: Conversation): Conversation {
     const { agent } = conversation.chat
     let run = agent.currentRun
     agent.subscribe((event) => {
       run = agent.currentRun ?? run
       if (event.type === 'messageEnd' && event.message.role === 'user') onPrompt(conversation)
-      // The end of a run is stored after its last event.
+      // A run's end is stored after its last event.
       if (event.type === 'agentEnd') void Promise.resolve(run?.result).then(() => onEnd(conversation, event.status))
     })
     return conversation
   }
 
   function begin(sessionId?: string): Conversation {
-    return listen(createConversation(backend.begin(sessionId), { notices }))
+    return listen(createConversation(backend.begin(sessionId), { notices, pace: pace() }))
   }
 
   async function read(sessionId: string, loopId?: string): Promise<Conversation> {
-    const opened = await notices.attempt({ topic: 'open', failure: 'This conversation cannot be opened' }, async () => {
+    const opened = await notices.attempt({ topic: 'open', failure: 'Cannot open this conversation' }, async () => {
       try {
         const chat = await backend.open(sessionId, loopId)
-        return listen(createConversation(chat, { notices, recorded: await chat.recorded(), loopId }))
+        return listen(createConversation(chat, { notices, pace: pace(), recorded: await chat.recorded(), loopId }))
       } catch (error) {
-        // One that was never written to has no records yet.
+        // A conversation that was never written to has no records yet.
         if (!SessionError.isInstance(error) || error.code !== 'notFound' || loopId !== undefined) throw error
         if (!isOwnAddress(sessionId) && keptWords(sessionId).text === '') tellOfNothing(sessionId)
         return begin(sessionId)
@@ -59,7 +61,7 @@ export function createOpener({ backend, notices, onPrompt, onEnd }: Opening): Op
   /** Called after a link was followed. */
   function tellOfNothing(sessionId: string): void {
     const place = backend.settings.value.place === 'server' ? 'on this server' : 'in this browser'
-    const text = `There is no conversation of this address ${place}: it was deleted, or it is kept elsewhere. What you write here begins a new one.`
+    const text = `No conversation with this URL exists ${place}: it was deleted or is stored elsewhere. Your next message starts a new one.`
     notices.tell({ topic: 'nothing', kind: 'news', sessionId, text, remedies: [] })
   }
 

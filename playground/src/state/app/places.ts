@@ -10,15 +10,15 @@ import type { View } from './view.ts'
 
 /** Moves conversations to other settings and other places. */
 export interface Places {
-  /** Whether the conversation is being moved: new messages would stay behind. */
+  /** Whether the conversation is being moved. New messages would be left behind. */
   isMoving: ReadonlySignal<boolean>
-  /** Opens later conversations with `settings`. Resolves with whether that worked. */
+  /** Opens later conversations with `settings`. Resolves with whether it succeeded. */
   use(settings: Settings): Promise<boolean>
-  /** Continues with `settings`: in this conversation, or in a new one if they change the place. Resolves with whether that worked. */
+  /** Continues with `settings`, in this conversation or, if they change the place, in a new one. Resolves with whether it succeeded. */
   configure(settings: Settings): Promise<boolean>
-  /** Moves the conversation to the other place with its queue, and continues there. */
+  /** Moves the conversation and its queue to the other place, and continues there. */
   handOver(settings: Settings): Promise<void>
-  /** Whether the settings have changed while it ran. */
+  /** Returns whether the settings have changed while it ran. */
   isOutdated(conversation: Conversation): boolean
 }
 
@@ -34,7 +34,7 @@ export function createPlaces({ backend, notices, opener, view: { current, show, 
   const outdated = new WeakSet<Conversation>()
 
   async function use(settings: Settings): Promise<boolean> {
-    const attempt = { topic: 'settings', failure: 'These settings cannot be used', remedies: ['settings'] as const }
+    const attempt = { topic: 'settings', failure: 'Cannot use these settings', remedies: ['settings'] as const }
     const isUsed = await notices.attempt(attempt, async () => {
       await backend.use(settings)
       return true
@@ -53,7 +53,7 @@ export function createPlaces({ backend, notices, opener, view: { current, show, 
     if (!isSamePlace(before, settings)) showElsewhere(opener.begin(), before)
     else if (isBusy(conversation)) {
       outdated.add(conversation)
-      notices.tell({ topic: 'settings', kind: 'news', text: 'The settings hold from the next answer on.', remedies: [] })
+      notices.tell({ topic: 'settings', kind: 'news', text: 'The settings apply from the next response on.', remedies: [] })
     } else {
       const { sessionId, record } = conversation
       await conversation.close()
@@ -68,12 +68,12 @@ export function createPlaces({ backend, notices, opener, view: { current, show, 
     isMoving.value = true
     await current.value.stop()
     await current.value.close()
-    const moved = await notices.attempt({ topic: 'move', failure: 'The conversation was not handed over', sessionId }, async () => {
+    const moved = await notices.attempt({ topic: 'move', failure: 'The conversation was not moved', sessionId }, async () => {
       const { text } = await backend.exportAs(sessionId, 'phi')
       await backend.use(settings)
       return backend.importFrom(text, { replace: true })
     })
-    // Otherwise it is unchanged.
+    // Otherwise the conversation is unchanged.
     if (moved === undefined) await use(before)
     show(await opener.read(moved ?? sessionId))
     isMoving.value = false
@@ -97,7 +97,7 @@ export function tellOfPlace({ warning, settings }: SettableBackend, notices: Not
 function tellOfSettings({ keepsSettings }: SettableBackend, notices: Notices): void {
   notices.dismiss('kept settings')
   if (keepsSettings !== false) return
-  const text = 'These settings hold until this page ends: the browser has no room for them, or does not let this page keep anything.'
+  const text = 'These settings last until you close this page: the browser has no storage left, or blocks storage for this page.'
   notices.tell({ topic: 'kept settings', kind: 'failure', text, remedies: ['freeSpace'] })
 }
 

@@ -8,9 +8,9 @@ const shownAtOnce = 100
 /** Stored conversations, most recently active first. */
 export interface StoredList {
   sessions: ReadonlySignal<readonly StoredSession[]>
-  /** Whether the list was read: before, the content is unknown. */
+  /** Whether the list has been read. Before that, its content is unknown. */
   isRead: ReadonlySignal<boolean>
-  /** Whether there are more. */
+  /** Whether there are more conversations. */
   hasMore: ReadonlySignal<boolean>
   has(sessionId: string): boolean
   refresh(): Promise<void>
@@ -25,7 +25,7 @@ export function createStoredList(backend: Backend, notices: Notices): StoredList
   let wanted = shownAtOnce
 
   async function refresh(): Promise<void> {
-    await notices.attempt({ topic: 'list', failure: 'The list of conversations cannot be read', remedies: ['reload'] }, async () => {
+    await notices.attempt({ topic: 'list', failure: 'Cannot read the list of conversations', remedies: ['reload'] }, async () => {
       const page = await backend.list(wanted + 1)
       hasMore.value = page.length > wanted
       sessions.value = page.slice(0, wanted)

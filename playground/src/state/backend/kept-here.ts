@@ -1,4 +1,4 @@
-// Storage of conversations in this browser. Loaded after the first output.
+// Conversation storage in this browser. Loaded after the first output.
 
 import { indexedDbSessionStore } from '../../../../adapters/browser/index.ts'
 import { memorySessionStore, resumeAgent, type SessionStore } from '../../../../src/index.ts'
@@ -8,16 +8,16 @@ import type { OnOtherTab } from './chat-port.ts'
 
 /** Stored conversations: in this browser, or in memory if the browser stores nothing. */
 export interface Kept {
-  /** With all events, so that every view survives a reload. */
+  /** Includes all events, so that every view survives a reload. */
   store: SessionStore & EventStore
-  /** Conversations that a tab writes to. */
+  /** Ids of the conversations that tabs write to. */
   openIds(): Promise<string[]>
   resume: typeof resumeAgent
-  /** Why they end with the page. */
+  /** The reason why conversations are lost when the page closes. */
   warning?: string
 }
 
-/** `onOtherTab` gets changes by other tabs. Never rejects: without storage, conversations end with the page. */
+/** `onOtherTab` receives changes by other tabs. Never rejects. Without storage, conversations are lost when the page closes. */
 export async function openKept(onOtherTab: OnOtherTab): Promise<Kept> {
   const store = indexedDbSessionStore({
     name: 'phi-playground',
@@ -28,7 +28,7 @@ export async function openKept(onOtherTab: OnOtherTab): Promise<Kept> {
     await store.listIds()
     return keptIn(store, () => store.openIds())
   } catch (error) {
-    return { ...keptIn(memorySessionStore()), warning: `Conversations end with this page: ${wordsOf(error)}` }
+    return { ...keptIn(memorySessionStore()), warning: `Conversations are lost when you close this page: ${wordsOf(error)}` }
   }
 }
 

@@ -5,31 +5,33 @@ import { areWordsAlone } from '../../late/first-words.ts'
 import { type LatePart, latePart } from '../../late/late-part.ts'
 import type { Contest } from '../race/local-race.ts'
 import type { RunRace } from '../race/race.ts'
-import type { Backend, ChatPort, ExportFormat, ModelFacts, OnOtherTab, SessionFile, StoredSession } from './chat-port.ts'
+import type { Backend, ChatPort, ExportFormat, ModelFacts, OnOtherTab, SessionFile, StoredSession, TypedMentions } from './chat-port.ts'
 import type { Kept } from './kept-here.ts'
 import { feedbackRules } from './marks.ts'
 import { storeToCome } from './store-to-come.ts'
 import { undefinedWhereUnknown } from './unknown-session.ts'
 
-/** How agents of this tab are made. */
+/** The parts that create this tab's agents. */
 export interface AgentSetup {
   options: AgentOptions
   model: ModelFacts
-  /** The missing part, and the reason. */
+  /** Message that states what is missing, and why. */
   warning?: string
   /** Configurations that respond, and the judge. */
   race?: () => Promise<Contest>
+  /** Prompts and resources from MCP servers. */
+  mentions?: TypedMentions | undefined
   /** Optional parts that are still loading. */
   tools?: () => Promise<AgentTool[]>
 }
 
-/** Resources of an agent. */
+/** An agent's resources. */
 const persistence = { sharedState: feedbackRules }
 
 /** Maximum number of listed conversations per request. */
 const listLimit = 100
 
-/** Conversations of this browser, or in memory if the browser stores nothing. */
+/** This browser's conversations, or conversations in memory if the browser stores nothing. */
 export function localBackend(setUp: () => AgentSetup, onOtherTab: OnOtherTab): LocalBackend {
   return new LocalBackend(setUp, async () => (await keptHere.load()).openKept(onOtherTab))
 }
@@ -38,7 +40,7 @@ export function localBackend(setUp: () => AgentSetup, onOtherTab: OnOtherTab): L
 export class LocalBackend implements Backend {
   readonly #setUp: () => AgentSetup
   readonly #kept: LatePart<Kept>
-  /** Those of this tab, by session: they hold the right to write. */
+  /** This tab's agents by session. They own the right to write. */
   readonly #agents = new Map<string, Agent>()
 
   constructor(setUp: () => AgentSetup, open: () => Promise<Kept>) {
@@ -61,31 +63,33 @@ export class LocalBackend implements Backend {
   begin(sessionId?: string): ChatPort {
     const { options, ...setup } = this.#setUp()
     const session = this.#kept.loaded?.store ?? storeToCome(async () => (await this.#kept.load()).store, areWordsAlone)
-    // The page itself shows log messages.
+    // The page shows log messages itself.
     const agent = new Agent({ ...options, logger: false, ...persistence, session, ...(sessionId !== undefined && { sessionId }) })
     return this.#port(agent, setup)
   }
 
   async open(sessionId: string, loopId?: string): Promise<ChatPort> {
     const { options, tools, ...setup } = this.#setUp()
-    // A pending call may be decided at once.
+    // A pending call may be decided immediately.
     const [{ store, resume }, late] = await Promise.all([this.#kept.load(), tools?.()])
     const whole = { ...options, ...persistence, ...(late !== undefined && { tools: late }), ...(loopId !== undefined && { loopId }) }
     return this.#port(await resume(store, sessionId, whole), setup)
   }
 
-  #port(agent: Agent, { model, race, tools }: Omit<AgentSetup, 'options'>): ChatPort {
+  #port(agent: Agent, { model, race, tools, mentions }: Omit<AgentSetup, 'options'>): ChatPort {
     const { sessionId } = agent
     const agents = this.#agents.set(sessionId, agent)
     const equipped = tools && latePart(async () => agent.setTools(await tools()))
-    // The sender of a message gets the failure.
+    // The failure is reported to the code that sent the message.
     equipped?.load().catch(() => undefined)
     return {
       agent,
       model,
+      mentions,
       ready: async () => {
         if (!areWordsAlone()) await Promise.all([this.#kept.load(), equipped?.load()])
       },
+      tools: () => agent.settings.tools ?? [],
       shared: agent.sharedState,
       recorded: () => this.read(agent.sessionId).catch(undefinedWhereUnknown),
       flush: () => void this.#kept.loaded?.store.flushEvents(),
@@ -114,7 +118,7 @@ export class LocalBackend implements Backend {
     const [summaries, open] = await Promise.all([summariesIn(store, most), openIds()])
     return summaries.map(({ sessionId, title = '', createdAt, lastActiveAt, loops, status, error }) => ({
       ...{ sessionId, lastActiveAt, loops },
-      title: error === undefined ? title : 'This conversation cannot be read.',
+      title: error === undefined ? title : 'This conversation is unreadable.',
       startedAt: createdAt,
       isOpen: open.includes(sessionId),
       ...(status !== undefined && { status }),
@@ -140,11 +144,11 @@ export class LocalBackend implements Backend {
     await (await this.#kept.load()).store.delete(sessionId)
   }
 
-  /** Reads from its local agent, also during a run: another writer would take the conversation over. */
+  /** Reads from the local agent, even during a run, because another writer would take the conversation over. */
   async rename(sessionId: string, title: string): Promise<void> {
     const agent = this.#agents.get(sessionId)
     if (agent !== undefined) await agent.rename(title)
-    else if (await this.isOpen(sessionId)) throw new Error('Another tab writes to this conversation. Name it there.')
+    else if (await this.isOpen(sessionId)) throw new Error('Another tab writes to this conversation. Rename it there.')
     else await (await this.#kept.load()).store.rename(sessionId, title)
   }
 

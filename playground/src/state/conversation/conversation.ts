@@ -1,5 +1,6 @@
 import type { ReadonlySignal } from '@preact/signals'
 import type { Session } from '../../../../src/session.ts'
+import type { TextPace } from '../../settings/settings.ts'
 import type { ChatPort } from '../backend/chat-port.ts'
 import type { Attempts, Notices } from '../notices/notices.ts'
 import type { Race, RunRace } from '../race/race.ts'
@@ -14,39 +15,40 @@ import { createSpeech, type Speech } from './speech.ts'
  * One conversation: its signals for the UI, and its actions: send, start and stop runs, rate responses.
  *
  * **Contract**
- * - Never throws or rejects: a failure is a notice of this conversation, or the end of its run.
- * - Text leaves the draft when it is in the conversation or in its queue, and not before.
+ * - Never throws or rejects. A failure becomes a notice in this conversation, or ends its run.
+ * - Text stays in the draft until it is in the conversation or its queue.
  */
 export interface Conversation extends Heard, Speech, Runs, Marking {
   readonly chat: ChatPort
   readonly sessionId: string
-  /** Set for a replayed recording: sending is disabled. */
+  /** Set for a replayed recording, in which sending is disabled. */
   readonly replay?: Replay
-  /** A race of several configurations; absent without one. */
+  /** The current race of several configurations, if any. */
   race: ReadonlySignal<Race | undefined>
-  /** Lets several configurations respond to `prompt`. Resolves with the selected loop; `undefined` without one. */
+  /** Lets several configurations respond to `prompt`. Resolves with the selected loop, or `undefined`. */
   startRace(prompt: string, run: RunRace): Promise<string | undefined>
   abort(): void
-  /** Stops local and remote runs, and waits for their end. */
+  /** Stops local and remote runs, and waits until they have ended. */
   stop(): Promise<void>
-  /** Closes it: local runs stop, remote ones continue. */
+  /** Closes the conversation. Local runs stop, and remote runs continue. */
   close(): Promise<void>
 }
 
-/** Options of an opened conversation. */
+/** Options for an opened conversation. */
 export interface Opening {
   notices: Notices
+  pace: TextPace
   recorded?: Session | undefined
-  /** Position in its tree; default: its end. */
+  /** Position in its tree. Default: its end. */
   loopId?: string | undefined
 }
 
-export function createConversation(chat: ChatPort, { notices, recorded, loopId }: Opening): Conversation {
+export function createConversation(chat: ChatPort, { notices, pace, recorded, loopId }: Opening): Conversation {
   const { sessionId } = chat.agent
   const attempt: Attempts = (topic, failure, act) => notices.attempt({ topic, failure, sessionId }, act)
-  const { leave, ...heard } = hear(chat, { recorded, loopId, attempt })
+  const { leave, ...heard } = hear(chat, { pace, recorded, loopId, attempt })
   const speech = createSpeech(chat, attempt)
-  const runs = createRuns(chat.agent, speech, attempt)
+  const runs = createRuns(chat, speech, attempt)
   const runner = createRaceRunner(heard.log)
 
   async function stop(): Promise<void> {
@@ -64,7 +66,7 @@ export function createConversation(chat: ChatPort, { notices, recorded, loopId }
     ...createMarking(chat.shared, attempt),
     race: runner.race,
     async startRace(prompt, run) {
-      const chosen = await attempt('race', 'The answers were not compared', () => runner.start(prompt, run))
+      const chosen = await attempt('race', 'The comparison failed', () => runner.start(prompt, run))
       if (chosen === undefined) speech.draft.giveBack(prompt, [])
       return chosen
     },
@@ -72,7 +74,7 @@ export function createConversation(chat: ChatPort, { notices, recorded, loopId }
     stop,
     async close() {
       runner.abort()
-      await attempt('close', 'Not everything of this conversation was kept', () => chat.close())
+      await attempt('close', 'Part of this conversation was not stored', () => chat.close())
       leave()
     },
   }

@@ -1,35 +1,37 @@
 import type { AgentMessage, PendingApproval } from '../../../../src/index.ts'
 import type { LoopRecord, Session } from '../../../../src/session.ts'
-import { initialState, type MessageView, type RunState, reduce, restoredState, type ToolView } from '../../../../src/store.ts'
+import { initialState, type MessageView, type RunState, reduce, restoredState, rewoundState, type ToolView } from '../../../../src/store.ts'
 
-/** The history of an agent, and its pending calls. */
+/** An agent's history and its pending calls. */
 interface OpenedAgent {
   messages: readonly AgentMessage[]
   pendingApprovals(): PendingApproval[]
 }
 
-/** Returns the state of an opened conversation: the agent's history, with facts that only recorded events contain. */
+/** Returns an opened conversation's state: the agent's history, plus facts that only recorded events contain. */
 export function openedState(agent: OpenedAgent, loops: readonly LoopRecord[]): RunState {
   const recorded = loops.flatMap(({ base, messages }) => [...(base?.messages ?? []), ...messages])
   const whole = new Map(recorded.map((message) => [message.id, message]))
-  // A session references large media of its history; its record has their bytes.
+  // A session's history references large media. The records contain the bytes.
   const messages = agent.messages.map((message) => (namesMedia(message) ? (whole.get(message.id) ?? message) : message))
   const restored = restoredState(messages, agent.pendingApprovals())
   const replayed = loops.flatMap(({ events }) => events).reduce((state, { event }) => reduce(state, event), initialState())
   const views = new Map(replayed.messages.map((view) => [view.id, view]))
   const shown = restored.messages.map((view) => withTimes(view, views.get(view.id)))
-  // Its end may be recorded without the event of its end.
+  // A call's end may be recorded without its event.
   const left = cutOff(replayed).filter(({ id }) => !shown.some((view) => view.id === id))
   const seen = left.length === 0 ? shown : [...shown.filter((view) => !isTriedAgain(view, replayed.loopId)), ...left]
-  // A call may have any id, also constructor.
+  // A call may have any id, even `constructor`.
   const tools: Record<string, ToolView> = Object.create(null)
   for (const [id, tool] of Object.entries(restored.tools)) tools[id] = withStory(tool, replayed.tools[id])
+  // Only events state which call sent a part.
+  const { data } = rewoundState(replayed, messages)
   const ids = new Set(seen.map(({ id }) => id))
   const notes = replayed.notes.filter(({ afterMessageId }) => afterMessageId === undefined || ids.has(afterMessageId))
-  return { ...restored, messages: seen, tools, notes, turns: replayed.turns, ...endOf(replayed) }
+  return { ...restored, messages: seen, tools, data, notes, turns: replayed.turns, ...endOf(replayed) }
 }
 
-/** The response that streamed when its page ended. It is not in the history: the model is called again. */
+/** The response that was streaming when its page closed. It is not in the history, and the model will be called again. */
 function cutOff({ live }: RunState): MessageView[] {
   return live === undefined || live.blocks.length === 0 ? [] : [{ ...live, status: 'done' }]
 }
@@ -52,7 +54,7 @@ function namesMedia(message: AgentMessage): boolean {
   )
 }
 
-/** Returns a tree without the data that the page's log has already: mostly events and requests. */
+/** Returns a tree without data that is already in the page's log, mostly events and requests. */
 export function outlineOf(session: Session): Session {
   const loops = session.loops.map((loop) => ({
     ...loop,
@@ -63,13 +65,13 @@ export function outlineOf(session: Session): Session {
   return { ...session, loops }
 }
 
-/** Returns the last loop of a conversation: the one started last; of parallel branches, the selected one. */
+/** Returns a conversation's last loop. This is the loop that started last, or the selected one among parallel branches. */
 export function lastLoopOf({ loops }: Session): string | undefined {
   const last = loops.at(-1)
   return last?.parallelGroup?.selectedLoopId ?? last?.loopId
 }
 
-/** Returns the loops from the first one to `loopId`: the conversation without its other branches. */
+/** Returns the loops from the first one to `loopId`, which are the conversation without its other branches. */
 export function chainOf(session: Session, loopId: string | undefined): LoopRecord[] {
   const byId = new Map(session.loops.map((loop) => [loop.loopId, loop]))
   const chain = new Set<LoopRecord>()

@@ -7,21 +7,24 @@ import { type Attachment, mediaOf, promptOf } from './attachments.ts'
 import { type Draft, draftOf } from './draft.ts'
 import { createQueue, type QueuedMessage } from './queue.ts'
 
-/** Sends messages. Text leaves the draft when it is in the conversation or in its queue, and not before. */
+/** Sends messages. Text stays in the draft until it is in the conversation or its queue. */
 export interface Speech {
   readonly draft: Draft
-  /** The draft is being sent: it is not in the conversation yet. */
+  /** Whether the draft is being sent and is not in the conversation yet. */
   isSending: ReadonlySignal<boolean>
   queued: ReadonlySignal<readonly QueuedMessage[]>
-  /** Sends the draft: starts a run, or steers the current one. `followUp` delivers it when the run would end. Resolves with whether it was delivered. */
+  /**
+   * Sends the draft: starts a run, or steers the current one. `followUp` delivers it when the run would end. Resolves with whether it was
+   * delivered.
+   */
   submit(kind: QueuedMessage['kind']): Promise<boolean>
   /** Sends a text other than the draft. Undelivered text is restored to the draft. */
   send(text: string, media?: readonly Attachment[]): Promise<boolean>
-  /** Replaces the text of a message; its files stay. Resolves with whether it was delivered. */
+  /** Replaces a message's text. Its files stay. Resolves with whether it was delivered. */
   editAndResend(messageId: string, text: string): Promise<boolean>
-  /** Removes an undelivered message from the queue; returns whether that was in time. Absent if sending is disabled. */
+  /** Removes an undelivered message from the queue. Returns whether that was in time. Absent if sending is disabled. */
   withdraw?(message: QueuedMessage): Promise<boolean>
-  /** Whether the draft was the last input, and was not delivered. */
+  /** Returns whether the draft was the last input and was not delivered. */
   isUnheard(): boolean
 }
 
@@ -32,11 +35,14 @@ export function createSpeech(chat: ChatPort, attempt: Attempts): Speech {
   const isSending = signal(false)
   let wasUnheard = false
 
+  const inputOf = chat.mentions?.inputOf ?? promptOf
+
   async function deliver(kind: QueuedMessage['kind'], text: string, media: readonly Attachment[]): Promise<boolean> {
     const isHeard = await attempt('send', 'Not sent', async () => {
       await chat.ready?.()
-      if (agent.currentRun === undefined) return taken(agent.send(promptOf(text, media)))
-      queue.add({ kind, text, media, receipt: agent[kind](promptOf(text, media)) })
+      const input = await inputOf(text, media, agent)
+      if (agent.currentRun === undefined) return taken(agent.send(input))
+      queue.add({ kind, text, media, receipt: agent[kind](input) })
       return true
     })
     return isHeard ?? false
@@ -67,7 +73,7 @@ export function createSpeech(chat: ChatPort, attempt: Attempts): Speech {
     const media = message?.role === 'user' ? mediaOf(message.content) : []
     const isHeard = await attempt('send', 'Not sent', async () => {
       await chat.ready?.()
-      return taken(agent.editAndResend(messageId, promptOf(text, media)))
+      return taken(agent.editAndResend(messageId, await inputOf(text, media, agent)))
     })
     return isHeard ?? false
   }

@@ -6,9 +6,9 @@ import { errorText } from '../../parts/error-text.ts'
 /** A violation of the requested response format. */
 export interface Misfit {
   word: string
-  /** Which place does not fit. */
+  /** The part that violates the format. */
   text: string
-  /** The loop and turn of the request. */
+  /** The request's loop and turn. */
   turn?: { loopId: string; turnIndex: number } | undefined
 }
 
@@ -19,7 +19,7 @@ export const noMisfits: Misfits = new Map()
 
 type Form = AnnotatedRequest['responseFormat']
 
-/** Returns why `message` violates `form`; `undefined` if it does not, or is incomplete. Never rejects. */
+/** Returns why `message` violates `form`, or `undefined` if it does not or is incomplete. Never rejects. */
 export async function misfitOf(message: AgentMessage, form: Form): Promise<Misfit | undefined> {
   const schema = schemaOf(form)
   if (schema === undefined || message.role !== 'assistant' || message.stopReason !== 'stop') return undefined
@@ -29,7 +29,7 @@ export async function misfitOf(message: AgentMessage, form: Form): Promise<Misfi
   } catch (error) {
     const [text, turn] = [errorText(error), message.turnId]
     if (ProviderError.isInstance(error)) return { word: 'Schema not met', text, turn }
-    return { word: 'Schema not checked', turn, text: `Nobody has compared the answer with its schema: ${text}` }
+    return { word: 'Schema not checked', turn, text: `The response was not checked against its schema: ${text}` }
   }
 }
 
@@ -43,7 +43,7 @@ function schemaOf(form: Form) {
   return form.type === 'jsonSchema' ? form.schema : { type: 'object' as const }
 }
 
-/** Checks the responses of a recorded conversation, if their requests are recorded. */
+/** Checks the responses in a recorded conversation, if their requests are recorded. */
 export async function misfitsIn({ loops }: { loops: readonly LoopRecord[] }): Promise<Misfits> {
   const forms = new Map(
     loops.flatMap(({ turns }) => turns.map(({ turnId, requestPayload }) => [keyOf(turnId), requestPayload?.responseFormat])),

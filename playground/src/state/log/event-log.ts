@@ -1,14 +1,14 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import type { AnnotatedRequest } from '../../../../src/context.ts'
-import type { AgentEvent } from '../../../../src/index.ts'
+import type { AgentEvent, EventOf } from '../../../../src/index.ts'
 import type { LoopRecord } from '../../../../src/session.ts'
 import { expectForm, type Misfits, misfitOf, misfitsIn, noMisfits } from './answer-fit.ts'
 import { Trace } from './trace.ts'
 
-/** How many events are kept; then the oldest go, a fifth at a time. */
+/** Maximum number of kept events. Beyond it, the oldest fifth is removed. */
 const eventLimit = 50_000
 
-/** The request of a turn. After an overflow there are two: the last one counts. */
+/** A turn's request. After a context overflow there are two requests, and the last one counts. */
 export interface CapturedTurn {
   loopId: string
   turnIndex: number
@@ -16,8 +16,8 @@ export interface CapturedTurn {
 }
 
 /**
- * All events of a conversation. Lists grow in place. Each property reads `version` first, so a component or effect that reads it
- * updates when events arrive.
+ * All events in a conversation. Lists grow in place. Each property reads `version` first, so components and effects that use it update when
+ * events arrive.
  */
 export class EventLog {
   readonly #events: AgentEvent[] = []
@@ -35,7 +35,7 @@ export class EventLog {
     return this.#followed(this.#events)
   }
 
-  /** In the order in which they were sent. */
+  /** Requests in the order in which they were sent. */
   get requests(): readonly CapturedTurn[] {
     return this.#followed(this.#requests)
   }
@@ -44,7 +44,7 @@ export class EventLog {
     return this.#followed(this.#trace)
   }
 
-  /** Events that are kept no longer. */
+  /** Number of removed events. */
   get dropped(): number {
     return this.#followed(this.#dropped)
   }
@@ -72,7 +72,7 @@ export class EventLog {
     }
     const known = new Set(this.#requests.map(turnKey))
     const events = loops.flatMap((loop) => loop.events.map(({ event }) => event))
-    // Branches ran at the same time, so their events are mixed.
+    // Branches ran concurrently, so their events are interleaved.
     for (const event of events.sort((a, b) => a.at - b.at)) this.add(event)
     for (const loop of loops) {
       if (loop.events.length === 0) this.#trace.acceptRecord(loop)
@@ -95,7 +95,7 @@ export class EventLog {
   }
 
   /** Validates the response against its request. */
-  #compare({ type, message, loopId }: Extract<AgentEvent, { type: 'messageStart' | 'messageEnd' }>): void {
+  #compare({ type, message, loopId }: EventOf<'messageStart' | 'messageEnd'>): void {
     const form =
       message.role === 'assistant' ? this.#requests.findLast((turn) => turn.loopId === loopId)?.request.responseFormat : undefined
     if (message.role !== 'assistant' || form === undefined) return
@@ -122,7 +122,7 @@ export function turnKey({ loopId, turnIndex }: { loopId: string; turnIndex: numb
   return `${loopId}#${turnIndex}`
 }
 
-/** Copies an event: a started assistant message is a live view, which would show later text. */
+/** Copies an event, because a started assistant message is a live view that would show later text. */
 function frozen(event: AgentEvent): AgentEvent {
   return event.type === 'messageStart' || (event.type === 'childEvent' && event.event.type === 'messageStart')
     ? structuredClone(event)

@@ -3,7 +3,7 @@ import type { AgentStartEvent } from '../../../../src/loop.ts'
 import type { LoopStatus } from '../../../../src/session.ts'
 import type { RunState, ToolStatus } from '../../../../src/store.ts'
 
-/** Status of a run, with the same word in the header, list, trace, tree, tab title and export. */
+/** Label for a run's status. It is the same in the header, list, trace, tree, tab title and export. */
 export const runWords: Readonly<Record<RunState['status'] | LoopStatus, string>> = {
   idle: 'Ready',
   pending: 'Waiting',
@@ -17,7 +17,7 @@ export const runWords: Readonly<Record<RunState['status'] | LoopStatus, string>>
   interrupted: 'Broken off',
 }
 
-/** Kind of a run. */
+/** Label for a run's kind. */
 export const kindWords: Readonly<Record<AgentStartEvent['continuationKind']['kind'], string>> = {
   initial: 'run',
   default: 'run',
@@ -26,7 +26,7 @@ export const kindWords: Readonly<Record<AgentStartEvent['continuationKind']['kin
   compaction: 'compaction',
 }
 
-/** Status of a call. */
+/** Label for a call's status. */
 export const toolWords: Readonly<Record<ToolStatus, string>> = {
   streaming: 'writing arguments',
   ready: 'waiting',
@@ -41,12 +41,12 @@ export const toolWords: Readonly<Record<ToolStatus, string>> = {
   unknown: 'outcome unknown',
 }
 
-/** Label of a user message that the runtime wrote, by its origin; `undefined` for the user's own. */
+/** Label for a user message that the runtime wrote, by its origin, or `undefined` for the user's own messages. */
 export function originLabel({ role, provenanceHint }: Spoken): string | undefined {
   return role === 'user' ? originLabels[provenanceHint?.kind ?? ''] : undefined
 }
 
-/** Label of a message's author. */
+/** Label for a message's author. */
 export const speakerOf = (message: Spoken): string => originLabel(message) ?? roles[message.role]
 
 interface Spoken {
@@ -55,4 +55,4 @@ interface Spoken {
 }
 
 const roles: Readonly<Record<Message['role'], string>> = { user: 'You', assistant: 'Assistant', toolResult: 'Tool result' }
-const originLabels: Readonly<Record<string, string>> = { background: 'Report from the background', runtime: 'Note of the agent' }
+const originLabels: Readonly<Record<string, string>> = { background: 'Background report', runtime: 'Agent note' }

@@ -1,12 +1,13 @@
 import { hasRates } from '../../../../src/context.ts'
-import { type CostConfig, estimatedCost, type TokenRates, type Usage } from '../../../../src/index.ts'
+import { type CostConfig, estimatedCost, type Usage } from '../../../../src/index.ts'
+import type { TokenRates } from '../../../../src/models.ts'
 import type { RunState } from '../../../../src/store.ts'
 
 type Spent = Pick<RunState, 'messages' | 'usage'>
 
 /**
- * Cost of a conversation in dollars: each response at the rates of its own prompt, or as reported. `undefined` if unknown.
- * One price for the sum of all tokens would be that of one long prompt.
+ * Returns a conversation's cost in dollars, or `undefined` if unknown. Each response is priced at the rates for its own prompt, or as
+ * reported, because pricing the sum of all tokens would apply the rates of one long prompt.
  */
 export function spentOn(state: Spent, cost: CostConfig): number | undefined {
   const answers = answersOf(state)
@@ -14,12 +15,12 @@ export function spentOn(state: Spent, cost: CostConfig): number | undefined {
   return isReported || hasRates({ cost }) ? priced(answers, cost) : undefined
 }
 
-/** All tokens of a conversation, those of a run that is not over among them. */
+/** Returns all tokens that a conversation used, including its current run. */
 export function tokensOf(state: Spent): number {
   return answersOf(state).reduce((sum, { totalTokens }) => sum + totalTokens, 0)
 }
 
-/** Cost of one kind of tokens by the rates; providers do not report it separately. */
+/** Returns the cost of one kind of tokens by the rates, because providers do not report it separately. */
 export function spentAt(state: Spent, cost: CostConfig, rate: keyof TokenRates): number | undefined {
   if (!hasRates({ cost })) return undefined
   const { tiers = [], ...base } = cost
@@ -32,7 +33,7 @@ function priced(answers: readonly Usage[], cost: CostConfig): number {
   return answers.reduce((sum, usage) => sum + estimatedCost(usage, cost), 0)
 }
 
-/** Returns the usage of each response. Appends the rest for interrupted or reverted responses, which have no message. */
+/** Returns each response's usage, followed by the remaining usage, for interrupted or reverted responses without a message. */
 function answersOf({ messages, usage }: Spent): Usage[] {
   const answers = messages.flatMap(({ message }) => (message?.role === 'assistant' ? [message.usage] : []))
   const unshown = { ...usage }

@@ -1,4 +1,4 @@
-import type { AgentEvent, Usage } from '../../../../src/index.ts'
+import type { AgentEvent, EventOf, Usage } from '../../../../src/index.ts'
 import type { LoopRecord, LoopStatus } from '../../../../src/session.ts'
 import type { Selection } from '../selection.ts'
 import { kindWords, runWords, toolWords } from './run-words.ts'
@@ -15,9 +15,9 @@ export interface Span {
   status: SpanStatus
   /** Epoch ms. */
   startedAt: number
-  /** Epoch milliseconds; absent while it runs. */
+  /** Epoch milliseconds. Absent while it runs. */
   endedAt?: number
-  /** Epoch ms of the first token. */
+  /** Time of the first token in epoch milliseconds. */
   firstTokenAt?: number
   usage?: Usage
   /** Its failure, if any. */
@@ -27,11 +27,11 @@ export interface Span {
   children: Span[]
 }
 
-/** The waterfall of a conversation from its events: loops, their turns, and in these model, tools and waits. */
+/** A conversation's waterfall, built from its events: loops, their turns, and the model calls, tools and waits of each turn. */
 export class Trace {
   readonly roots: Span[] = []
   readonly #open = new Map<string, Span>()
-  /** Background calls, after the others. */
+  /** Background calls follow the others. */
   readonly #background = new Map<string, Span>()
 
   accept(event: AgentEvent, within: Span[] = this.roots): void {
@@ -96,7 +96,7 @@ export class Trace {
     this.roots.push(loop)
   }
 
-  /** Branches that were recorded: of these the beginning and the end as a group are known by their loops alone. */
+  /** Adds a group of recorded branches. The start and the end of the group are known only from its loops. */
   group(loopIds: readonly string[], startedAt: number): void {
     const group = this.#begin(this.roots, 'branches', `${loopIds.length} branches`, startedAt, {
       id: `branches ${loopIds[0]}`,
@@ -106,7 +106,7 @@ export class Trace {
     for (const id of loopIds) this.#open.set(`group ${id}`, group)
   }
 
-  /** Adds a later finding to the response of a turn. */
+  /** Adds a later finding to a turn's response. */
   mark({ loopId, turnIndex }: { loopId: string; turnIndex: number }, ending: string, within: readonly Span[] = this.roots): void {
     for (const span of within) {
       const isTurn = span.kind === 'turn' && span.target?.loopId === loopId && span.target.turnIndex === turnIndex
@@ -115,18 +115,18 @@ export class Trace {
     }
   }
 
-  #branches({ loopId, loopIds, at }: Extract<AgentEvent, { type: 'parallelLoopStart' }>, within: Span[]): void {
+  #branches({ loopId, loopIds, at }: EventOf<'parallelLoopStart'>, within: Span[]): void {
     const group = this.#begin(within, 'branches', `${loopIds.length} branches`, at, { id: `branches ${loopId}` })
     for (const id of loopIds) this.#open.set(`group ${id}`, group)
   }
 
-  #loop({ loopId, at, continuationKind, configSnapshot }: Extract<AgentEvent, { type: 'agentStart' }>, within: Span[]): void {
+  #loop({ loopId, at, continuationKind, configSnapshot }: EventOf<'agentStart'>, within: Span[]): void {
     const into = this.#open.get(`group ${loopId}`)?.children ?? within
     const kind = continuationKind.kind === 'initial' || continuationKind.kind === 'default' ? '' : `${kindWords[continuationKind.kind]} · `
     this.#begin(into, 'loop', `${kind}${configSnapshot.name}`, at, { id: `loop ${loopId}`, target: { loopId, turnIndex: 0 } })
   }
 
-  #endLoop({ loopId, at, status, totalUsage, usage }: Extract<AgentEvent, { type: 'agentEnd' }>): void {
+  #endLoop({ loopId, at, status, totalUsage, usage }: EventOf<'agentEnd'>): void {
     const loop = this.#open.get(`loop ${loopId}`)
     for (const [id, open] of this.#open) {
       if (open.kind === 'loop' || open.kind === 'branches' || id.split(' ')[1] !== loopId) continue
@@ -139,7 +139,7 @@ export class Trace {
     if (group?.endedAt !== undefined) group.endedAt = Math.max(group.endedAt, at)
   }
 
-  #turn({ loopId, turnIndex, at }: Extract<AgentEvent, { type: 'turnStart' }>): void {
+  #turn({ loopId, turnIndex, at }: EventOf<'turnStart'>): void {
     const loop = this.#open.get(`loop ${loopId}`)
     const target = { loopId, turnIndex }
     this.#begin(loop?.children ?? this.roots, 'turn', `turn ${turnIndex}`, at, {
@@ -215,7 +215,7 @@ export class Trace {
     }
   }
 
-  #answered({ loopId, toolCallId, approved, at }: Extract<AgentEvent, { type: 'approvalResolved' }>): void {
+  #answered({ loopId, toolCallId, approved, at }: EventOf<'approvalResolved'>): void {
     const asked = this.#open.get(`approval ${loopId} ${toolCallId}`)
     if (asked !== undefined && !approved) asked.ending = toolWords.denied
     this.#end(`approval ${loopId} ${toolCallId}`, at, approved ? 'done' : 'stopped')
@@ -246,7 +246,7 @@ export class Trace {
   }
 }
 
-/** Returns the outcome of a loop for its span. */
+/** Returns a loop's outcome for its span. */
 function endOf(status: LoopStatus): Pick<Span, 'status' | 'ending'> {
   if (status === 'completed') return { status: 'done' }
   const isWaiting = status === 'paused' || status === 'pending'

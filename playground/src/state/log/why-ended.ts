@@ -8,14 +8,14 @@ import { runWords } from './run-words.ts'
 
 /** Reasons why a run has ended. */
 export interface Why {
-  /** For the status line, the trace and the announcer. */
+  /** Used by the status line, the trace and the announcer. */
   word: string
   text: string
   isFailure: boolean
   remedies: readonly Remedy[]
 }
 
-/** Reasons of incomplete responses. `stop` and `toolUse` are normal. */
+/** Reasons for incomplete responses. `stop` and `toolUse` are normal. */
 const words: Partial<Record<StopReason, string>> = {
   length: 'Cut off',
   guardRail: 'Refused',
@@ -24,17 +24,17 @@ const words: Partial<Record<StopReason, string>> = {
   maxTurns: runWords.limit,
 }
 
-/** Returns the label of an incomplete response. */
+/** Returns the label for an incomplete response. */
 export function stopWord({ message }: { message?: MessageView['message'] | undefined }, misfits = noMisfits): string | undefined {
   if (message?.role !== 'assistant') return undefined
   return words[message.stopReason] ?? (isEmpty(message) ? 'Empty' : misfits.get(message.id)?.word)
 }
 
-/** Returns why the last run ended, if that is notable. `undefined` during a run, and if the model finished normally. */
+/** Returns why the last run ended, if that is notable. `undefined` during a run, or if the model finished normally. */
 export function whyEnded(state: RunState, misfits = noMisfits): Why | undefined {
   const { status, failure, rejection = '', limit, runId } = state
   if (status === 'error' || failure !== undefined) {
-    const { message = 'It is not known why.' } = failure ?? {}
+    const { message = 'The reason is unknown.' } = failure ?? {}
     const found = failure === undefined ? [] : remediesFor(failure)
     const text = failure?.code === 'journal' ? notStored(failure) : wordsOfService(message)
     return { word: runWords.error, text, isFailure: true, remedies: found.includes('compactAndRetry') ? found : withRetry(found) }
@@ -42,7 +42,7 @@ export function whyEnded(state: RunState, misfits = noMisfits): Why | undefined 
   if (status === 'rejected') {
     return {
       word: runWords.rejected,
-      text: runId === undefined ? rejection : `${rejection} What you wrote is in the composer again.`,
+      text: runId === undefined ? rejection : `${rejection} Your message is back in the composer.`,
       isFailure: true,
       remedies: [],
     }
@@ -62,39 +62,39 @@ function whyAnswerEnded({ messages, endedBy }: RunState, misfits: Misfits): Why 
   const message = last?.message?.role === 'assistant' ? last.message : undefined
   // For a run that ended before a reload, only its response shows the failure.
   if (message?.stopReason === 'error') {
-    const text = wordsOfService(message.errorMessage ?? 'It is not known why.')
+    const text = wordsOfService(message.errorMessage ?? 'The reason is unknown.')
     return { word: runWords.error, text, isFailure: true, remedies: ['retry'] }
   }
   if (message?.stopReason === 'length') {
     const { output } = message.usage
-    const text = `The answer was cut off${output === 0 ? '' : ` after ${output} tokens`}, at its output limit.`
+    const text = `The response was truncated${output === 0 ? '' : ` after ${output} tokens`} at its output limit.`
     return { word: 'Cut off', text, isFailure: false, remedies: ['continue', 'settings'] }
   }
   if (message?.stopReason === 'guardRail') {
-    const text = message.refusal ?? 'The service, or the model, refused to answer this.'
-    return { word: 'Refused', text: `${text} Say it otherwise: edit your message.`, isFailure: false, remedies: [] }
+    const text = message.refusal ?? 'The provider or the model refused to respond.'
+    return { word: 'Refused', text: `${text} Edit your message and rephrase it.`, isFailure: false, remedies: [] }
   }
   if (message !== undefined && message.stopReason !== 'toolUse' && isEmpty(message)) {
-    return { word: 'Empty', text: 'The model answered without a word.', isFailure: false, remedies: ['retry'] }
+    return { word: 'Empty', text: 'The model returned no text.', isFailure: false, remedies: ['retry'] }
   }
   const misfit = message && misfits.get(message.id)
   if (misfit !== undefined) return { word: misfit.word, text: misfit.text, isFailure: false, remedies: ['retry', 'schema'] }
   if (endedBy === undefined) return undefined
   const by = endedBy.type === 'tool' ? `the tool ${endedBy.toolName}` : `the condition ${endedBy.name}`
-  return { word: runWords.completed, text: `The run was ended by ${by}.`, isFailure: false, remedies: [] }
+  return { word: runWords.completed, text: `${by} ended the run.`, isFailure: false, remedies: [] }
 }
 
 function isEmpty({ content }: { content: Parameters<typeof textOf>[0] }): boolean {
   return content.every((block) => block.type === 'thinking' || (block.type === 'text' && block.text.trim() === ''))
 }
 
-/** Uses the page's or the browser's words, because the message is for programmers. */
+/** Uses the page's or the browser's text, because the message is for programmers. */
 function notStored({ message, cause }: RunFailure): string {
   const isTaken = cause?.code === 'conflict'
-  const known = isTaken ? 'Another tab has gone on with this conversation, or has deleted it.' : storageWords({ cause })
+  const known = isTaken ? 'Another tab continued or deleted this conversation.' : storageWords({ cause })
   const why = known ?? cause?.message ?? message.replace(/^The run stopped .*? conversation: /, 'The browser did not store it: ')
   const sentence = /[.!?]$/.test(why) ? why : `${why}.`
-  return `${sentence} The run was stopped, because what comes next could not be stored. What you see is kept as far as it was stored before.`
+  return `${sentence} The run stopped because its next step could not be stored. Earlier steps are stored.`
 }
 
 function withRetry(remedies: readonly Remedy[]): readonly Remedy[] {

@@ -1,45 +1,42 @@
-/** Texts for failures of the browser's storage, by error code. */
+/** Texts for browser storage failures, by error code. */
 const storage: Readonly<Record<string, string>> = {
-  quota: 'The browser has no more room for this page.',
-  newerSchema: 'Another tab runs a newer version of this page. Reload this one.',
-  blocked: 'A tab with an older version of this page holds what is stored. Close it, and reload this one.',
+  quota: "The browser's storage quota for this page is used up.",
+  newerSchema: 'Another tab runs a newer version of this page. Reload this page.',
+  blocked: 'A tab with an older version of this page blocks the storage. Close that tab and reload this page.',
 }
 
-/** Returns the text for a storage failure, also of a run; `undefined` for other errors. */
+/** Returns the text for a storage failure, including one that ended a run, or `undefined` for other errors. */
 export function storageWords(error: unknown): string | undefined {
   const { code, cause } = Object(error)
   return storage[String(code)] ?? storage[String(Object(cause).code)]
 }
 
-/** Texts of the SDK for programmers, reworded for users. */
+/** SDK messages for programmers, reworded for users. */
 const visitors: readonly (readonly [RegExp, string])[] = [
-  // The page itself finds out the cause, and shows it below.
+  // The page determines the cause itself, and shows it below.
   [/ Check the network and baseUrl.*$/, ''],
   [/^credentials failed: (.*?) The run stopped\.$/, '$1'],
-  // Of an agent on a server.
-  [
-    /^The session could not be reached, (\d+) times in a row; the last time: (.*?)[.?]* Call load\(\) to try again\.$/,
-    '$2. It was tried $1 times.',
-  ],
+  // For an agent on a server.
+  [/^Cannot reach the session after (\d+) attempts\. Last error: (.*?)[.?]* Call load\(\) to retry\.$/, '$2. Tried $1 times.'],
   [/\. Is it running, and does it list the origin of this page in cors\??\.?/, '. Is it running, and does it let this page in (CORS)?'],
-  // The page counts the wait down.
-  [/ It asks to wait [\d.]+ s[^;]*; runs wait .*$/, ''],
+  // The page counts down the wait.
+  [/ The provider asks to wait [\d.]+ s.*, but a run waits .*$/, ''],
   [/ ended without \w+/, ' broke off before its end'],
   [/\bbaseUrl\b/g, 'the address in the settings'],
 ]
 
-/** Texts for failures of a provider or its connection. */
+/** Texts for provider and connection failures. */
 export function wordsOfService(message: string): string {
   return visitors.reduce((text, [pattern, words]) => text.replace(pattern, words), message)
 }
 
-/** Topics of run failures, by code. */
+/** Topics for run failures, by code. */
 const topics: Readonly<Record<string, string>> = {
   network: 'No answer',
   connectionLost: 'No answer',
   rateLimited: 'Too many requests',
   overloaded: 'Overloaded',
-  api: 'Refused by the service',
+  api: 'Rejected by the provider',
   auth: 'No access',
   contextOverflow: 'Too long',
   schemaMismatch: 'Schema not met',
@@ -50,7 +47,7 @@ const topics: Readonly<Record<string, string>> = {
   loadFailed: 'Not loaded',
 }
 
-/** In a few words; the code itself is in the error that can be copied. */
+/** A short description. The code is in the error that users can copy. */
 export function topicOf({ code, message }: { code: string; message: string }): string {
   if (code === 'network' && / ended without \w+/.test(message)) return 'Broken off'
   if (code === 'rateLimited' && /quota or credit/.test(message)) return 'Quota used up'

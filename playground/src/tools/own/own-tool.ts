@@ -3,14 +3,17 @@ import { errorText } from '../../parts/error-text.ts'
 import { runInFrame } from './run-in-frame.ts'
 import type { ToolSnippet } from './snippets.ts'
 
-/** After so long a call is ended. */
+/** Timeout per call in milliseconds. */
 const longestCallMs = 10_000
 
-/** The tools of these snippets, in addition to `others`. Each call needs an approval. Throws for an invalid tool, and for a used name. */
+/**
+ * Creates the tools for these snippets, in addition to `others`. Each call requires approval. Throws for an invalid tool or a duplicate
+ * name.
+ */
 export function ownTools(snippets: readonly ToolSnippet[], others: readonly AgentTool[] = []): AgentTool[] {
   const taken = new Set(others.map(({ name }) => name))
   return snippets.map((snippet) => {
-    if (taken.has(snippet.name)) throw new Error(`There are two tools with the name ${snippet.name}.`)
+    if (taken.has(snippet.name)) throw new Error(`Two tools are named ${snippet.name}.`)
     taken.add(snippet.name)
     return ownTool(snippet)
   })
@@ -27,6 +30,6 @@ function schemaFrom(name: string, text: string): JsonObject {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new Error(`The schema of ${name} is no JSON: ${errorText(error)}`)
+    throw new Error(`The schema of ${name} is not JSON: ${errorText(error)}`)
   }
 }

@@ -3,7 +3,7 @@ import { mostTextChars, mostTools, type ToolSnippet } from './snippets.ts'
 
 interface OwnToolsTabProps {
   snippets: readonly ToolSnippet[]
-  /** The agents that are set up have tools of the visitor. */
+  /** Whether the current agents have tools that the user wrote. */
   isUsed: boolean
   onChange: (snippets: readonly ToolSnippet[]) => void
 }
@@ -15,7 +15,7 @@ const example: ToolSnippet = {
   code: 'return args.a + args.b',
 }
 
-/** Tools that the visitor writes. */
+/** Lets the user write tools. */
 export function OwnToolsTab({ snippets, isUsed, onChange }: OwnToolsTabProps) {
   const change = (at: number, part: Partial<ToolSnippet>) =>
     onChange(snippets.map((snippet, each) => (each === at ? { ...snippet, ...part } : snippet)))
@@ -68,7 +68,7 @@ function SnippetFields({ snippet, onChange }: { snippet: ToolSnippet; onChange: 
           onInput={({ currentTarget }) => onChange({ schema: currentTarget.value })}
         />
       </Field>
-      <Field label="Code" hint="The body of an async function of args. What it returns must be JSON.">
+      <Field label="Code" hint="The body of an async function with the parameter args. It must return JSON.">
         <textarea
           rows={5}
           spellcheck={false}

@@ -1,14 +1,16 @@
 import type { JsonObject, JsonValue } from '../../../../src/index.ts'
 
-/** Characters of JSON that arguments may have, and a result. */
+/** Maximum JSON characters in the arguments, and in a result. */
 const mostChars = 100_000
 
 /**
- * Runs the body of a function that a visitor wrote, with `args`, and resolves with its result.
+ * Runs a function body that the user wrote with `args`, and resolves with its result.
  *
  * **Contract**
- * - It runs in a worker of a sandboxed frame without an origin: it reaches neither this page, its keys and its storage, nor any network. The frame lives as long as the call.
- * - Rejects with what the code throws, for what is no JSON or too long, and at once when `signal` aborts: the frame and its worker are gone then.
+ * - Runs in a worker inside a sandboxed frame without an origin, which cannot access this page, its keys, its storage or the network. The
+ *   frame lives as long as the call.
+ * - Rejects with the error that the code throws, if a value is not JSON or too long, and immediately when `signal` aborts. The frame and
+ *   its worker are then removed.
  */
 export async function runInFrame(code: string, args: JsonObject, signal: AbortSignal): Promise<JsonValue> {
   const text = JSON.stringify(args)
@@ -23,7 +25,7 @@ export async function runInFrame(code: string, args: JsonObject, signal: AbortSi
       frame.addEventListener('load', () => frame.contentWindow?.postMessage({ code, args: text, mostChars }, '*', [theirs]), { once: true })
       frame.setAttribute('sandbox', 'allow-scripts')
       frame.hidden = true
-      frame.title = 'A call of a tool of your own'
+      frame.title = 'A call of your own tool'
       frame.src = 'own-tool.html'
       document.body.append(frame)
     })
@@ -34,7 +36,7 @@ export async function runInFrame(code: string, args: JsonObject, signal: AbortSi
   }
 }
 
-/** Messages of the frame are as untrusted as its code. */
+/** Messages from the frame are as untrusted as its code. */
 function resultIn(data: unknown): JsonValue {
   const { value, error } = Object(data)
   try {
@@ -42,6 +44,6 @@ function resultIn(data: unknown): JsonValue {
     if (value.length > mostChars) throw new Error(`The result has more than ${mostChars} characters.`)
     return JSON.parse(value)
   } catch (fault) {
-    throw fault instanceof SyntaxError ? new Error('The result is no JSON.') : fault
+    throw fault instanceof SyntaxError ? new Error('The result is not JSON.') : fault
   }
 }
