@@ -27,6 +27,7 @@ const named = {
   peers: [bench('peers.ts')],
   playground: [bench('playground/run.ts')],
   proxy: [bench('proxy.ts')],
+  'smooth-text': [bench('smooth-text.ts')],
 }
 
 const [name, ...flags] = process.argv.slice(2)

@@ -127,7 +127,9 @@ async function writePage(): Promise<void> {
  */
 async function writePlayground(): Promise<void> {
   const outDir = resolve(folder, 'playground')
-  const ofPackage = { outDir, manifest: false, license: { fileName: 'licenses.md' } }
+  // This page reaches no MCP server, so that it never loads their apps.
+  const withoutApps = { external: [/\/mcp-app\.tsx$/] }
+  const ofPackage = { outDir, manifest: false, license: { fileName: 'licenses.md' }, rolldownOptions: withoutApps }
   await build({ root: 'playground', configFile: 'vite.config.ts', logLevel: 'warn', publicDir: false, build: ofPackage })
   for (const path of globSync(`${outDir}/assets/*`)) {
     writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: 9 }))

@@ -7,14 +7,14 @@ import { existsSync } from 'node:fs'
 import { findFirefox, findMiniBrowser, findWebKitDriver, findXvfb } from './browsers/find.ts'
 
 /** As apt-get calls them. */
-export type PackageName = 'bubblewrap' | 'ripgrep' | 'postgresql' | 'firefox-esr' | 'webkit2gtk-driver' | 'xvfb'
+export type PackageName = 'bubblewrap' | 'ripgrep' | 'postgresql' | 'redis-server' | 'firefox-esr' | 'webkit2gtk-driver' | 'xvfb'
 
 export interface SystemPackage {
   name: PackageName
   isThere: () => boolean
   /** What is not run without it. */
   neededFor: string
-  /** Too large to install on a person's machine without asking. */
+  /** Too large to install on a person's machine without asking, or starts a service there. */
   isLarge?: boolean
 }
 
@@ -23,6 +23,7 @@ const systemPackages: readonly SystemPackage[] = [
   { name: 'bubblewrap', isThere: () => isInSystem('bwrap'), neededFor: 'tests of the bash sandbox' },
   { name: 'ripgrep', isThere: () => isInSystem('rg'), neededFor: 'tests of search with ripgrep' },
   { name: 'postgresql', isThere: () => existsSync('/usr/lib/postgresql'), neededFor: 'tests of sessions in PostgreSQL', isLarge: true },
+  { name: 'redis-server', isThere: () => isInSystem('redis-server'), neededFor: 'tests of sessions in Redis', isLarge: true },
   { name: 'firefox-esr', isThere: () => findFirefox() !== undefined, neededFor: 'tests in Firefox', isLarge: true },
   {
     name: 'webkit2gtk-driver',

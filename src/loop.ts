@@ -1,10 +1,14 @@
 /**
- * Runs the loop beneath an agent: call it directly, extend it with plugins and hooks, observe it, or run several loops and select one
+ * The agent loop without the agent: call it directly, extend it with plugins and hooks, observe it, or run several loops and select one
  * result.
  *
  * @example
  * ```ts
- * const result = await parallelLoop({ prompt, context, configs: [fast, deep], strategy: llmJudge({ config: deep }), emit, signal })
+ * const result = await parallelLoop({
+ *   ...{ prompt: 'Name this product.', context, emit, signal },
+ *   configs: [{ model: fast }, { model: deep }],
+ *   strategy: llmJudge({ config: { model: deep } }),
+ * })
  * ```
  *
  * @module
@@ -27,6 +31,6 @@ export { costOver, toolCalled, turnCount } from './loop/turn/stop-conditions.ts'
 export type { AgentPlugin, HookVerdict } from './types/run/hooks.ts'
 export type { LoopObserver, LoopWatch, TraceContext } from './types/run/loop-watch.ts'
 export type { PluginCall, PluginDefinition, PluginRequest, PluginRun, PluginTurn } from './types/run/plugin.ts'
-export type { ApprovalDecision, ApprovalRef, ApprovalRequest, InputFilter } from './types/run/question.ts'
+export type { ApprovalDecision, ApprovalRef, ApprovalRequest, ApproveOptions, InputFilter } from './types/run/question.ts'
 export type { LoopHooks, StopCondition, TurnChanges, UpcomingTurn } from './types/run/turn.ts'
 export type { BackgroundTask } from './types/tool/tool.ts'

@@ -9,6 +9,7 @@
  * @module
  */
 
+export type { TokenRates } from './contract/model/usage.ts'
 export { type FetchMediaOptions, fetchMedia, MediaError, type MediaErrorCode } from './media/fetch-media.ts'
 export type { UploadProgress } from './media/upload/service-call.ts'
 export { type UploadFileOptions, uploadFile } from './media/upload/upload-file.ts'

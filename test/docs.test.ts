@@ -74,7 +74,7 @@ function missingInShell(code: string): string[] {
 describe.each(pages())('%s', (page) => {
   const blocks = blocksOf(read(page))
 
-  it('shows only code that is run', () => {
+  it('shows only code that CI runs', () => {
     for (const { language, code, source, line } of blocks) {
       if (!program.test(language)) continue
       expect(source, `${page}:${line} has no <!-- snippet: file --> comment`).toBeDefined()
@@ -82,7 +82,7 @@ describe.each(pages())('%s', (page) => {
     }
   })
 
-  it('shows the code of every file that it names for that', () => {
+  it('fills every snippet comment with its code', () => {
     expect(Array.from(read(page).matchAll(/<!-- snippet: (\S+) -->\n(?!```)/g), ([, source]) => source)).toEqual([])
   })
 
@@ -91,9 +91,9 @@ describe.each(pages())('%s', (page) => {
     expect(shell.flatMap(({ code }) => missingInShell(code))).toEqual([])
   })
 
-  it('links only to what is there', () => expect(brokenLinks(page)).toEqual([]))
+  it('contains no broken links', () => expect(brokenLinks(page)).toEqual([]))
 
-  it.skipIf(page === 'CONTRIBUTING.md')('links to nothing that only the repository has', () => {
+  it.skipIf(page === 'CONTRIBUTING.md')('links only to files in the published package', () => {
     const links = Array.from(withoutCode(read(page)).matchAll(/\]\(([^)\s#]+)/g), ([, link = '']) => link).filter(
       (link) => !/^https?:/.test(link),
     )
@@ -102,22 +102,22 @@ describe.each(pages())('%s', (page) => {
   })
 })
 
-it.each(['SECURITY.md', 'CHANGELOG.md', 'examples/README.md', 'test/divergences.md'])('%s links only to what is there', (page) => {
+it.each(['SECURITY.md', 'CHANGELOG.md', 'examples/README.md', 'test/divergences.md'])('accepts no broken links in %s', (page) => {
   expect(brokenLinks(page)).toEqual([])
 })
 
-describe('comments lead to what is there', () => {
+describe('references in comments', () => {
   const sources = readSources('src', 'testing', 'adapters', 'playground', 'examples', 'e2e', 'test', 'scripts')
   const inEach = (find: (code: string) => string[]): string[] =>
     [...sources].flatMap(([path, code]) => (path === 'test/docs.test.ts' ? [] : find(code).map((found) => `${path}: ${found}`)))
 
-  it('pages and their anchors', () => expect(inEach(missingPages)).toEqual([]))
-  it('symbols', () => expect(inEach(brokenSymbolLinks)).toEqual([]))
+  it('finds every referenced page and anchor', () => expect(inEach(missingPages)).toEqual([]))
+  it('finds every linked symbol declared or imported', () => expect(inEach(brokenSymbolLinks)).toEqual([]))
   it('formats every source line the same way', () => expect(inEach(oddSources)).toEqual([]))
-  it('begins each example on a line of its own', () => expect(inEach(crowdedExamples)).toEqual([]))
+  it('starts each example on a separate line', () => expect(inEach(crowdedExamples)).toEqual([]))
 })
 
-it('every example is run by a test', () => {
+it('runs every example in a test', () => {
   const sources = readSources('test', 'examples', 'e2e')
   const tests = [...sources.keys()].filter((path) => /\.(?:test|e2e)\.ts$/.test(path))
   const reached = new Set(tests)
@@ -137,12 +137,12 @@ it('every example is run by a test', () => {
   expect(examples.filter((path) => !reached.has(path))).toEqual([])
 })
 
-it('the first program has at most eight lines, and opens the README', () => {
+it('opens the README with a first program of at most eight lines', () => {
   expect(snippet('examples/first.ts').trimEnd().split('\n').length).toBeLessThanOrEqual(8)
   expect(blocksOf(read('README.md'))[0]?.source).toBe('examples/first.ts')
 })
 
-it('the index of the examples names every folder', () => {
+it('lists every folder in the index of examples', () => {
   const index = read('examples/README.md')
   const folders = globSync('examples/*/').map((path) => path.replaceAll('\\', '/').replace(/^examples\/|\/$/g, ''))
   expect(folders.length).toBeGreaterThan(8)
@@ -155,22 +155,22 @@ it('the index of the examples names every folder', () => {
   expect(shell.flatMap(missingInShell)).toEqual([])
 })
 
-describe('the pages are complete', () => {
-  it('events', () => {
+describe('the reference documentation', () => {
+  it('lists every event', () => {
     const types = tagsOf(agentEvent)
     expect(types.length).toBeGreaterThan(10)
     const page = read('docs/reference/events.md')
     expect(types.filter((type) => !page.includes(`| \`${type}\` |`))).toEqual([])
   })
 
-  it('error codes', () => {
+  it('lists every error code', () => {
     const codes = [providerErrorCode, toolErrorCode, workspaceErrorCode, sessionErrorCode, misuseCode].flatMap(({ words }) => words)
     expect(codes.length).toBeGreaterThan(20)
     const page = read('docs/reference/errors.md')
     expect(codes.filter((code) => !page.includes(`\`${code}\``))).toEqual([])
   })
 
-  it('a section for every error code, and no other', () => {
+  it('contains exactly one section for each error code', () => {
     const lists = [providerErrorCode, toolErrorCode, workspaceErrorCode, sessionErrorCode, misuseCode]
     const unions = [...readSources('src', 'adapters').values()].flatMap((code) => [
       ...code.matchAll(/^export type \w+ErrorCode =(?: Extract<\w+,)?((?:\s*\|?\s*'\w+')+)/gm),
@@ -187,13 +187,13 @@ describe('the pages are complete', () => {
     expect(sections).toEqual(all.toSorted((a, b) => a.localeCompare(b)))
   })
 
-  it('public entries', () => {
+  it('lists every public entry', () => {
     const page = read('docs/reference/entries.md')
     const names = publicEntries().map(({ subpath }) => subpath.replace('.', 'phi-core'))
     expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([])
   })
 
-  it('what to import for each provider', () => {
+  it('shows the import for each provider', () => {
     const pages = globSync('docs/providers/*.md').map((path) => path.replaceAll('\\', '/'))
     const entryOf: Record<string, string> = {
       custom: 'providers',
@@ -207,24 +207,24 @@ describe('the pages are complete', () => {
     expect(pages.filter((path) => !read(path).includes(entry(path)))).toEqual([])
   })
 
-  it('every page is in the index', () => {
+  it('lists every page in the index', () => {
     const index = read('docs/README.md')
     const listed = globSync('docs/**/*.md').map((path) => path.replaceAll('\\', '/').replace('docs/', ''))
     expect(listed.filter((path) => path !== 'README.md' && !index.includes(`](${path})`))).toEqual([])
   })
 })
 
-describe('the page of the architecture', () => {
+describe('the architecture page', () => {
   const page = read('docs/internals/architecture.md')
   const inside = (folder: string): string[] => globSync(`${folder}/*`).map((path) => path.replaceAll('\\', '/').slice(folder.length + 1))
 
-  it('lists every folder of src, and no other', () => {
+  it('lists exactly the folders of src', () => {
     const folders = inside('src').filter((name) => !name.includes('.'))
     const listed = Array.from(page.matchAll(/^ {2}([\w-]+)\/ /gm), ([, name = '']) => name)
     expect(listed.toSorted()).toEqual(folders.toSorted())
   })
 
-  it('lists every file and folder of the loop, and no other', () => {
+  it('lists exactly the files and folders of src/loop', () => {
     const parts = inside('src/loop').filter((name) => name !== 'index.ts')
     const table = /### The loop, file by file\n([\s\S]*?)\n## /.exec(page)?.[1] ?? ''
     const listed = Array.from(table.matchAll(/^\| (`.+?) \|/gm), ([, cell = '']) => cell).join(' ')
@@ -233,7 +233,7 @@ describe('the page of the architecture', () => {
     expect(parts.filter((part) => !named.some((name) => name === part || name.startsWith(`${part}/`)))).toEqual([])
   })
 
-  it('names files that are there', () => {
+  it('names only existing files', () => {
     const named = Array.from(page.matchAll(/(?<![\w/.])(?:src|testing|adapters|test|scripts)\/[\w./-]+/g), ([path]) =>
       path.replace(/\.$/, ''),
     )
@@ -242,7 +242,7 @@ describe('the page of the architecture', () => {
   })
 })
 
-it('test/divergences.md names only tests that exist', () => {
+it('names only existing tests in test/divergences.md', () => {
   const named = Array.from(read('test/divergences.md').matchAll(/`(test\/[\w/.-]+)`: \*([^*]+)\*/g))
   expect(named.length).toBeGreaterThan(40)
   const wrong = named.filter(([, path = '', title = '']) => !existsSync(path) || !read(path).includes(title))
@@ -251,7 +251,7 @@ it('test/divergences.md names only tests that exist', () => {
   expect(read('test/divergences.md')).not.toMatch(/§|ARCHITECTURE|\breference `|\bspec\//)
 })
 
-it('the table of members tells every member of an agent, and why it is there', () => {
+it('documents every member of Agent', () => {
   const page = read('docs/reference/agent.md')
   const documented = [...page.matchAll(/^\| (`.+) \| (.+) \|$/gm)].flatMap(([, names = '']) =>
     [...names.matchAll(/`(\w+)/g)].map(([, name]) => name),
@@ -260,13 +260,18 @@ it('the table of members tells every member of an agent, and why it is there', (
   expect(members.filter((name) => !documented.includes(name))).toEqual([])
 })
 
-it('the table of options tells every option of an agent', () => {
+it('documents every option of Agent', () => {
   const page = read('docs/reference/agent.md')
   expect(Object.keys(agentTable).filter((name) => !page.includes(`\`${name}\``))).toEqual([])
 })
 
-describe('this test can fail', () => {
-  it('finds blocks, with and without a source', () => {
+it('has no page with the markers of an unfinished merge', () => {
+  const marked = globSync('{docs/**/*.md,*.md,changes/*.md}').filter((path) => /^(?:<{7} |={7}$|>{7} )/m.test(read(path)))
+  expect(marked).toEqual([])
+})
+
+describe('the documentation test itself', () => {
+  it('finds code blocks with and without a source', () => {
     const blocks = blocksOf('a\n<!-- snippet: examples/hello.ts -->\n```ts\nx\n```\n\n```sh\nnpm run nothing\n```\n')
     expect(blocks).toEqual([
       { language: 'ts', code: 'x\n', line: 3, source: 'examples/hello.ts' },
@@ -276,7 +281,7 @@ describe('this test can fail', () => {
     expect(() => snippet('examples/hello.ts#none')).toThrow('no region')
   })
 
-  it('finds comments that lead nowhere', () => {
+  it('finds broken references in comments', () => {
     expect(missingPages('/** Source: docs/none.md, docs/concepts/tools.md#none */')).toEqual([
       'docs/none.md',
       'docs/concepts/tools.md#none',

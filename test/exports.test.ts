@@ -35,7 +35,7 @@ const passedOn: Record<string, string> = {
 const bindings = ['./react', './vue', './svelte', './solid']
 
 describe('the public API', () => {
-  it(`is what ${reportFile} says`, () => {
+  it(`matches ${reportFile}`, () => {
     expect(apiReport(), `Look at the difference, then run: npm exec -- node test/harness/api-report.ts`).toBe(read(reportFile))
   })
 
@@ -46,12 +46,12 @@ describe('the public API', () => {
     expect(figures.root).toBeLessThanOrEqual(limits.root)
   })
 
-  it('has no entry named after a folder of ours', () => {
+  it('has no entry named after an internal folder', () => {
     expect(publicEntries().filter(({ subpath }) => /adapters|src|internal/.test(subpath))).toEqual([])
   })
 })
 
-it('each name stands in one entry', () => {
+it('exports each name from exactly one entry', () => {
   const homes = new Map<string, { entries: string[]; declared: Set<string> }>()
   for (const { subpath, source } of publicEntries()) {
     if (bindings.indexOf(subpath) > 0) continue
@@ -70,7 +70,7 @@ describe.each(publicEntries())('$subpath', ({ source }) => {
   const exported = exportsOf(source, read(source))
   const names = (which: Export[]): string[] => which.map((each) => each.name).toSorted()
 
-  it('has at run time what its source says', async () => {
+  it('exports the same names at run time as in its source', async () => {
     const module: object = await import(`../${source}`)
     expect(Object.keys(module).toSorted()).toEqual(names(exported.filter((each) => !each.isType)))
   })
@@ -84,7 +84,7 @@ describe.each(publicEntries())('$subpath', ({ source }) => {
   })
 })
 
-it('a name without a comment is found', () => {
+it('detects an exported name without a comment', () => {
   expect(documentationOf('/** One word, then some more words. */\nexport const a = 1\nexport const b = 2', 'a').length).toBeGreaterThan(4)
   expect(documentationOf('/** One word, then some more words. */\nexport const a = 1\nexport const b = 2', 'b')).toEqual([])
 })

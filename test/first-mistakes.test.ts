@@ -32,26 +32,26 @@ describe('a failed call', () => {
   const retry = { maxRetries: 2, initialDelayMs: 1, maxDelayMs: 2 }
   const failing = (status: number) => server.service('anthropic', { status, message: 'Not now' })
 
-  it.each([429, 529, 500])('says after the last retry how often it was tried: %i', async (status) => {
+  it.each([429, 529, 500])('reports the number of attempts after the last retry: %i', async (status) => {
     const service = failing(status)
     const { error } = await new Agent({ model: service.model(), retry, logger: false }).prompt('hi').result
     expect(service.sent).toHaveLength(3)
     expect(error?.message).toMatch(/ Tried 3 times\.$/)
   })
 
-  it('writes the number of tries into the message of the history', async () => {
+  it('includes the number of attempts in the recorded message', async () => {
     const agent = new Agent({ model: failing(529).model(), retry, logger: false })
     await agent.prompt('hi').result
     expect(agent.messages.at(-1)).toMatchObject({ errorMessage: expect.stringMatching(/ Tried 3 times\.$/) })
   })
 
-  it.each([401, 404])('names no number after a single try: %i', async (status) => {
+  it.each([401, 404])('omits the number after a single attempt: %i', async (status) => {
     const { error } = await new Agent({ model: failing(status).model(), retry, logger: false }).prompt('hi').result
     expect(error?.message).not.toContain('Tried')
   })
 })
 
-describe('a run that waits for a decision while its reader goes on', () => {
+describe('an unanswered request while the stream is being read', () => {
   const asking = () => {
     const name = toolName()
     const remove = defineTool({ name, description: 'Removes.', parameters, needsApproval: true, execute: () => 'gone' })
@@ -62,12 +62,12 @@ describe('a run that waits for a decision while its reader goes on', () => {
     for await (const event of run) if (event.type === 'messageUpdate') void event.delta
   }
 
-  it('warns with the name of the tool and the method that decides', async () => {
+  it('warns with the tool name and the deciding methods', async () => {
     const { name, run } = asking()
     const reading = read(run)
     await vi.waitFor(() => expect(lines()).toHaveLength(1), patient)
     expect(lines()[0]).toBe(
-      `phi-core: requestUnanswered. The run waits: approvalRequested of "${name}" has no answer. ` +
+      `phi-core: requestUnanswered. The run is paused: approvalRequested of "${name}" is still pending. ` +
         `Call run.approve(event) or run.deny(event) when you read it. {"toolName":"${name}"}`,
     )
     for (const pending of run.pendingApprovals()) run.approve(pending)
@@ -84,20 +84,20 @@ describe('a run that waits for a decision while its reader goes on', () => {
     const run = new Agent({ model: scripted([{ toolCalls: [{ name, arguments: {} }] }, { text: 'Done.' }]), tools: [ask] }).prompt('go')
     const reading = read(run)
     await vi.waitFor(() => expect(lines()).toHaveLength(1), patient)
-    expect(lines()[0]).toContain(`inputRequested of "${name}" has no answer. Call run.answer(event, { action }) when you read it.`)
+    expect(lines()[0]).toContain(`inputRequested of "${name}" is still pending. Call run.answer(event, { action }) when you read it.`)
     for (const pending of run.pendingInputs()) run.answer(pending, { action: 'decline' })
     await reading
   })
 
   it.each<[string, (run: AgentRun) => Promise<unknown>]>([
     [
-      'decides in its loop',
+      'approves in its event loop',
       async (run) => {
         for await (const event of run) if (event.type === 'approvalRequested') run.approve(event)
       },
     ],
     [
-      'takes its time in its loop',
+      'denies later in its event loop',
       async (run) => {
         for await (const event of run) {
           if (event.type !== 'approvalRequested') continue
@@ -107,14 +107,14 @@ describe('a run that waits for a decision while its reader goes on', () => {
       },
     ],
     [
-      'decides in a listener',
+      'approves in a listener',
       async (run) => {
         run.subscribe((event) => event.type === 'approvalRequested' && setTimeout(() => run.approve(event)))
         await read(run)
       },
     ],
     [
-      'reads the text alone, which pauses the run',
+      'reads only the text, which pauses the run',
       async (run) => {
         const reading = (async () => {
           for await (const _ of run.textStream);
@@ -136,23 +136,23 @@ it('warns of a failed run whose listener shows only text', async () => {
   agent.prompt('hi')
   await vi.waitFor(() => expect(lines()).toHaveLength(1), patient)
   expect(lines()[0]).toMatch(
-    /^phi-core: runFailed\. Anthropic rejected the API key at .* The outcome of the run was never read: await run\.result or run\.text\(\)\./,
+    /^phi-core: runFailed\. Anthropic rejected the API key at .* Nothing read the outcome of the run\. Await run\.result or run\.text\(\)\./,
   )
 })
 
-describe('a model without a key', () => {
+describe('a model without an API key', () => {
   const made = (options?: object) => () => new Agent({ model: anthropic('claude-sonnet-4-6', options as AnthropicOptions) })
 
-  it('says that a variable is not read by itself when no apiKey was passed', () => {
+  it('explains that no environment variable is read implicitly', () => {
     expect(made()).toThrow(
-      'The key of model "claude-sonnet-4-6" is missing. No variable is read by itself: ' +
+      'The key of model "claude-sonnet-4-6" is missing. Environment variables are not read automatically: ' +
         'pass apiKey: process.env.ANTHROPIC_API_KEY, or use modelFromEnv of phi-core/env.',
     )
   })
 
-  it.each([undefined, '', ' '])('says that the variable is not set when apiKey is %j', (apiKey) => {
+  it.each([undefined, '', ' '])('explains that the variable is unset when apiKey is %j', (apiKey) => {
     expect(made({ apiKey })).toThrow(
-      'The apiKey of model "claude-sonnet-4-6" is empty: pass a key. In Node, process.env.ANTHROPIC_API_KEY comes from the shell, or from a file: node --env-file=.env.',
+      'The apiKey of model "claude-sonnet-4-6" is empty. Pass a key. In Node, set process.env.ANTHROPIC_API_KEY in the shell or with node --env-file=.env.',
     )
   })
 })
@@ -171,7 +171,7 @@ it('puts the issues of invalid arguments on one line', async () => {
   )
 })
 
-describe('a misspelt key of an agent file', () => {
+describe('a misspelled key in an agent file', () => {
   const text = '[agent]\nsystem_promt = "x"\n[provider]\nmodel = "m"\napi_key = "k"\n'
   const host: ConfigHost = { trust: true }
   const fileOf = () => {
@@ -189,11 +189,11 @@ describe('a misspelt key of an agent file', () => {
         return agentsFromConfig(loaded.config, { ...loaded.host, ...host })
       },
     ],
-  ])('warns when an agent is made and nobody read the warnings of %s', async (_, make) => {
+  ])('warns at agent creation if the warnings of %s were ignored', async (_, make) => {
     const warn = vi.fn<Logger['warn']>()
     host.logger = { warn }
     await make()
-    const message = 'agent.system_promt is not read: there is no such key. Did you mean system_prompt? (line 2, column 1)'
+    const message = 'agent.system_promt is ignored: the key does not exist. Did you mean system_prompt? (line 2, column 1)'
     expect(warn.mock.calls).toEqual([['configWarning', { code: 'unknownKey', message }]])
   })
 
@@ -204,7 +204,7 @@ describe('a misspelt key of an agent file', () => {
     expect(warn).toHaveBeenCalledTimes(1)
   })
 
-  it('is silent for a program that has read the warnings', async () => {
+  it('does not log warnings that the program has read', async () => {
     const warn = vi.fn<Logger['warn']>()
     const { config, warnings } = await parseConfig(text, 'toml')
     const loaded = await loadConfigFile(fileOf())

@@ -113,7 +113,7 @@ const sizes = process.env.PHI_SIZES === undefined ? [runs(50_000, 100_000)] : pr
 
 // What takes too long ends the test with its time limit, and what takes too much memory the process.
 describe.each(Object.entries(readers))('%s', (name, read) => {
-  it('is read or refused, however deep, wide or unfinished it is', async () => {
+  it('accepts or rejects deep, wide and incomplete input without crashing', async () => {
     for (const size of sizes) {
       let slowest = { ms: 0, kind: '' }
       for (const [kind, write] of Object.entries(hostile)) {

@@ -107,13 +107,13 @@ function expectLoadFailed({ status, error, types, transcript }: Outcome): void {
   expect(transcript).not.toMatch(/module|import|reload|could not be loaded|could not be validated/i)
 }
 
-describe('what is loaded late', () => {
-  it('is loaded in at most 17 places, all through lateChunk', () => {
+describe('lazy loading', () => {
+  it('uses lateChunk in all of at most 17 places', () => {
     expect.soft(sites.filter(({ isLateChunk }) => !isLateChunk).map(({ at }) => at)).toEqual([])
     expect(sites.map(({ at }) => at).length).toBeLessThanOrEqual(17)
   })
 
-  it('is listed with its reason in docs/internals/performance.md', () => {
+  it('documents each chunk with a reason in docs/internals/performance.md', () => {
     const rows = readFileSync('docs/internals/performance.md', 'utf8').split('\n')
     const reasonOf = (target: string): string =>
       rows
@@ -123,11 +123,11 @@ describe('what is loaded late', () => {
     expect(targets.filter((target) => reasonOf(target) === '')).toEqual([])
   })
 
-  it('is a file of its own in the package', () => {
+  it('puts each chunk into a separate file', () => {
     expect(targets.filter(isSource).filter((target) => !existsSync(builtFile(target)))).toEqual([])
   })
 
-  it('has a program here that needs it', () => {
+  it('covers each chunk with a program that requires it', () => {
     expect(targets.filter((target) => lateChunkPrograms[target] === undefined)).toEqual([])
   })
 })
@@ -135,19 +135,19 @@ describe('what is loaded late', () => {
 describe.each(Object.entries(lateChunkPrograms))('without %s', (target, program) => {
   const isThere = targets.includes(target)
 
-  it.runIf(isThere)('a run in Node ends with loadFailed, and no model hears of it', async () => {
+  it.runIf(isThere)('ends a Node run with loadFailed, without a model error', async () => {
     expectLoadFailed(await inNode<Outcome>(program, [target]))
   })
 
-  it.runIf(isThere)('a run in Chromium ends with loadFailed, and no model hears of it', async (context) => {
+  it.runIf(isThere)('ends a Chromium run with loadFailed, without a model error', async (context) => {
     if (browser === undefined) return context.skip('no browser')
     expectLoadFailed((await inChromium(browser, program, [target])) as Outcome)
   })
 
-  it('the program stands for something that is loaded late', () => expect(targets).toContain(target))
+  it('requires a module that is still loaded lazily', () => expect(targets).toContain(target))
 })
 
-describe('with all of it missing', () => {
+describe('without any lazy chunk', () => {
   const call = { text: ['I add.'], calls: [{ id: 'call_1', name: 'add', arguments: { a: 2, b: 3 } }] }
   const replies: ModelReply[] = [{ status: 429 }, call, { text: ['5.'] }, call, { text: ['No.'] }, { status: 401 }]
 
@@ -167,7 +167,7 @@ describe('with all of it missing', () => {
   /** A provider that a program imports itself is not missing. */
   const missing = targets.filter((target) => !isSource(target) || builtFile(target).startsWith('dist/late/'))
 
-  it('approvals, hooks, filters, retries and the reading of errors work in Node', async () => {
+  it('runs approvals, hooks, filters, retries and error parsing in Node', async () => {
     const served = await serveApp(await bundleApp('export {}'), replies)
     try {
       expectGuarded(await inNode<GuardOutcome>(guardProgram, missing, { MODEL: served.url }))
@@ -176,7 +176,7 @@ describe('with all of it missing', () => {
     }
   })
 
-  it('and in Chromium', async (context) => {
+  it('runs approvals, hooks, filters, retries and error parsing in Chromium', async (context) => {
     if (browser === undefined) return context.skip('no browser')
     expectGuarded((await inChromium(browser, guardProgram, missing, replies)) as GuardOutcome)
   })

@@ -37,8 +37,8 @@ function compiled(program: string): string {
   }
 }
 
-describe('with exactOptionalPropertyTypes, undefined is as good as absent', () => {
-  it('for every optional property of every public type', () => {
+describe('exactOptionalPropertyTypes', () => {
+  it('accepts undefined for every optional property of public types', () => {
     const found = publicEntries().flatMap(({ subpath, source }) =>
       exportsOf(source, readFileSync(source, 'utf8')).map((each) => ({ ...each, module: subpath.replace('.', 'phi-core'), source })),
     )
@@ -56,7 +56,7 @@ describe('with exactOptionalPropertyTypes, undefined is as good as absent', () =
     expect(compiled(`${helpers}\n${checks.join('\n')}\n`)).toBe('')
   })
 
-  it('and the types of tools reach a page', () => {
+  it('infers tool output types from a list and an agent', () => {
     const program = `import { Agent, defineTool, type InferTools } from 'phi-core'
 const parameters = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] } as const
 const add = defineTool({ name: 'add', description: 'Adds.', parameters, execute: ({ a }: { a: number }) => ({ sum: a }) })

@@ -110,7 +110,7 @@ afterAll(() => rmSync(temporary, { recursive: true, force: true }))
 
 const nameOf = (subpath: string): string => (subpath === '.' ? 'index' : subpath.slice(2).replaceAll('/', '-'))
 
-it('an entry that needs no optional peer loads without any, and keeps sessions in files', () => {
+it('loads entries without required peers and records sessions in files', () => {
   const subpaths = publicEntries().flatMap(({ subpath }) => (needed[subpath] === undefined ? [subpath.replace('.', 'phi-core')] : []))
   expect(subpaths).toContain('phi-core/node')
   writeFileSync(join(project, 'unbundled.js'), `${subpaths.map((path) => `import '${path}'\n`).join('')}${keeping}`)
@@ -118,7 +118,7 @@ it('an entry that needs no optional peer loads without any, and keeps sessions i
 })
 
 it.each(Object.entries(needed).filter(([subpath]) => subpath !== './cloudflare'))(
-  '%s without its peer names the command that installs it',
+  'names the command that installs the missing peer of %s',
   (subpath, [peer]) => {
     writeFileSync(join(project, 'lacking.js'), `import '${subpath.replace('.', 'phi-core')}'\n`)
     const load = () => run(process.execPath, ['lacking.js'], project)
@@ -127,7 +127,7 @@ it.each(Object.entries(needed).filter(([subpath]) => subpath !== './cloudflare')
   },
 )
 
-it('serves an editor, and makes tools of any MCP client, without the MCP SDK', () => {
+it('runs the ACP server and MCP client tools without the MCP SDK', () => {
   const { devDependencies }: { devDependencies: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'))
   const editor = '@agentclientprotocol/sdk'
   const lean = installIn(temporary, packed, [`${editor}@${devDependencies[editor]}`])
@@ -146,7 +146,7 @@ it('serves an editor, and makes tools of any MCP client, without the MCP SDK', (
   expect(run(process.execPath, ['tools.js'], lean)).toContain('add')
 })
 
-it('installs beside older versions of its peers; what cannot work with one says which version it was tried with', () => {
+it('installs with older peer versions, and names supported versions on failure', () => {
   const frameworks = { react: '18.0.0', vue: '3.2.0', 'solid-js': '1.4.0' }
   const mcp = { '@modelcontextprotocol/sdk': '1.4.1', '@opentelemetry/api': '1.4.1' }
   const older = { zod: '3.25.76', hono: '3.12.12', ...mcp, ...frameworks }
@@ -175,7 +175,7 @@ it('installs beside older versions of its peers; what cannot work with one says 
   }
 }, 60_000)
 
-describe.each(Object.keys(bundlers))('%s, in a project without any optional peer', (name) => {
+describe.each(Object.keys(bundlers))('%s without optional peers', (name) => {
   const bundleWith = bundlers[name] as (bundle: Bundle) => Promise<void> // the name is one of its keys
 
   /** Bundles a file for each subpath. */
@@ -196,17 +196,17 @@ describe.each(Object.keys(bundlers))('%s, in a project without any optional peer
   const all = publicEntries().map(({ subpath }) => subpath)
   const ofNode = (path: string): boolean => publicEntries().some(({ subpath, isOfNode }) => subpath === path && isOfNode)
   it.each([
-    ['for browsers, the entries that need none', all.filter((path) => !ofNode(path) && needed[path] === undefined), false],
-    ['for browsers, the others with what they need left out', all.filter((path) => !ofNode(path) && needed[path] !== undefined), false],
-    ['for Node, the entries that need none', all.filter((path) => ofNode(path) && needed[path] === undefined), true],
-    ['for Node, the others with what they need left out', all.filter((path) => ofNode(path) && needed[path] !== undefined), true],
+    ['entries without peers for browsers', all.filter((path) => !ofNode(path) && needed[path] === undefined), false],
+    ['entries with external peers for browsers', all.filter((path) => !ofNode(path) && needed[path] !== undefined), false],
+    ['entries without peers for Node', all.filter((path) => ofNode(path) && needed[path] === undefined), true],
+    ['entries with external peers for Node', all.filter((path) => ofNode(path) && needed[path] !== undefined), true],
   ])('bundles %s', async (_, subpaths, isForNode) => {
     expect(subpaths).not.toEqual([])
     const written = await bundle(subpaths, isForNode)
     expect(written.filter((path) => !existsSync(path))).toEqual([])
   })
 
-  it('bundles a program that keeps sessions in files, and it runs', async () => {
+  it('bundles a program with a file session store, and runs it', async () => {
     const file = join(project, 'keeping.js')
     writeFileSync(file, keeping)
     const folder = mkdtempSync(join(temporary, 'bundle-'))
@@ -215,12 +215,12 @@ describe.each(Object.keys(bundlers))('%s, in a project without any optional peer
     expect(run(process.execPath, [join(folder, 'keeping.js'), mkdtempSync(join(temporary, 'sessions-'))])).toBe('kept: s1\n')
   })
 
-  it.each(all.filter(ofNode))('does not bundle %s for browsers, and says where to import it', async (subpath) => {
+  it.each(all.filter(ofNode))('rejects bundling %s for browsers and suggests an alternative', async (subpath) => {
     const sentence = `${subpath.slice(2)} needs Node, Deno or Bun. Import it on the server only; a page has phi-core/browser.`
     await expect(bundle([subpath], false)).rejects.toThrow(sentence)
   })
 
-  it('does not bundle an entry whose peer is missing', async () => {
+  it('rejects bundling an entry whose peer is missing', async () => {
     const file = join(project, 'missing.js')
     writeFileSync(file, "export * from 'phi-core/config'\n")
     const folder = mkdtempSync(join(temporary, 'bundle-'))
@@ -229,7 +229,7 @@ describe.each(Object.keys(bundlers))('%s, in a project without any optional peer
   })
 })
 
-it('Vite does not build a page with an entry for Node, and says where to import it', async () => {
+it('fails a Vite build of a page that imports a Node entry', async () => {
   const page = join(project, 'page')
   mkdirSync(page, { recursive: true })
   writeFileSync(join(page, 'index.html'), '<script type="module" src="./main.js"></script>')

@@ -82,12 +82,12 @@ beforeAll(() => {
 }, 120_000)
 afterAll(() => rmSync(temporary, { recursive: true, force: true }))
 
-it('the program of the README is what is bundled here', () => {
+it('bundles the exact program of the README', () => {
   const [first] = blocksOf(readFileSync('README.md', 'utf8'))
   expect(readFileSync(join(project, 'main.js'), 'utf8').trim()).toBe(first?.code.trim())
 })
 
-it('esbuild bundles every entry without a warning', async () => {
+it('bundles every entry with esbuild without warnings', async () => {
   const { peerDependencies }: { peerDependencies: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'))
   const external = [...Object.keys(peerDependencies), 'cloudflare:workers']
   const imports = publicEntries().map(({ subpath }, at) => `export * as entry${at} from '${subpath.replace('.', 'phi-core')}'`)
@@ -100,7 +100,7 @@ it('esbuild bundles every entry without a warning', async () => {
 describe.each(Object.entries(bundlers))('%s', (_name, warningsOf) => {
   const bundle = (file: string) => warningsOf({ project, file: join(project, file), folder: mkdtempSync(join(temporary, 'bundle-')) })
 
-  it('bundles the program of the README without a warning', async () => {
+  it('bundles the README program without warnings', async () => {
     expect(await bundle('main.js')).toEqual([])
   })
 })

@@ -73,7 +73,7 @@ export default { fetch: async () => new Response('answer: ' + await answer()) }
 `
 
 describe('the package', () => {
-  it('is tried on the oldest Node that it promises, and on one of this repository between', () => {
+  it('runs the tests on the oldest supported Node and on Node 24', () => {
     expect(nodes[0]).toBe(`${manifest.engines.node.replace('>=', '')}.0`)
     expect(process.versions.node).toMatch(/^24\./)
   })
@@ -85,7 +85,7 @@ describe('the package', () => {
     console.log(`tarball: ${packed.files.length} files, ${(packed.size / 1000).toFixed(0)} kB`)
   })
 
-  it(`holds what was built, neither sources nor source maps, in at most ${limitTexts.unpacked}`, () => {
+  it(`contains built files without sources or source maps, at most ${limitTexts.unpacked}`, () => {
     const code = packed.files.filter((path) => path.startsWith('dist/') && path.endsWith('.js') && !path.startsWith('dist/playground/'))
     expect(code.length).toBeLessThanOrEqual(sizeLimits.scripts)
     const written = packed.files.filter((path) => !path.startsWith('examples/'))
@@ -95,7 +95,7 @@ describe('the package', () => {
     expect(unpacked).toBeLessThanOrEqual(sizeLimits.unpacked)
   })
 
-  it('leaves out the caches that dev servers of the examples wrote', () => {
+  it('excludes dev-server caches of the examples', () => {
     const cache = 'examples/browser/node_modules/.vite/deps'
     const wasThere = existsSync(cache)
     mkdirSync(cache, { recursive: true })
@@ -108,7 +108,7 @@ describe('the package', () => {
     }
   })
 
-  it('has no link that leads out of it', () => {
+  it('contains no broken relative link', () => {
     const pages = packed.files.filter((path) => path.endsWith('.md'))
     const dead = pages.flatMap((page) => {
       const text = readFileSync(page, 'utf8').replace(/^```[\s\S]*?^```$/gm, '')
@@ -127,7 +127,7 @@ describe('the package', () => {
     expect(dead).toEqual([])
   })
 
-  it('has no syntax that is newer than the oldest Node it promises', async () => {
+  it('contains no syntax newer than its oldest supported Node', async () => {
     const target = manifest.engines.node.replace('>=', 'node')
     // esbuild does not know that every Node has them.
     const supported = { 'regexp-unicode-property-escapes': true }
@@ -140,7 +140,7 @@ describe('the package', () => {
     }
   })
 
-  it('tells an old Node in one line which one the command phi needs', () => {
+  it('reports the required Node version in one line on an old Node', () => {
     const lowest = manifest.engines.node.replace('>=', '')
     const old = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: 'VERSION' } })"
     const [major, minor] = lowest.split('.').map(Number)
@@ -155,12 +155,12 @@ describe('the package', () => {
     }
   })
 
-  it('has a command that says which version it is', () => {
+  it('prints its version with phi --version', () => {
     const { stdout } = spawnSync(process.execPath, ['dist/cli.js', '--version'], { encoding: 'utf8' })
     expect(stdout.trim()).toBe(manifest.version)
   })
 
-  it('has a command whose own file Node 16 can read, and imports nothing at once', async () => {
+  it('parses the phi entry file on Node 16, without static imports', async () => {
     const code = readFileSync('dist/cli.js', 'utf8')
     const [lowered, same] = await Promise.all([transform(code, { target: 'node16' }), transform(code, { target: 'esnext' })])
     expect(lowered.code).toBe(same.code)
@@ -193,7 +193,7 @@ describe('the package', () => {
     const flags = { node: [], deno: ['run', '--node-modules-dir=manual', '--no-lock', '--allow-all'], bun: ['run'] }
 
     describe.each(nodes)('on Node %s', (version) => {
-      it('works, and so does phi', (context) => {
+      it('runs a program and the phi command', (context) => {
         const node = otherNode(version)
         if (node === undefined) return context.skip(`Node ${version} cannot be installed`)
         expect(run(node, ['--version']).trim()).toBe(`v${version}`)
@@ -204,12 +204,12 @@ describe('the package', () => {
       })
     })
 
-    it.each(['node', 'deno', 'bun'] as const)('works in %s', (runtime) => {
+    it.each(['node', 'deno', 'bun'] as const)('runs a program in %s', (runtime) => {
       const command = runtime === 'node' ? process.execPath : local(runtime)
       expect(run(command, [...flags[runtime], 'program.js'], project)).toContain('answer: It is 3.')
     })
 
-    it('brings the command phi along', () => {
+    it('installs the phi command', () => {
       const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` }
       const shown = execFileSync('npx', ['--no-install', 'phi', '--demo', '--yes'], {
         cwd: project,
@@ -251,7 +251,7 @@ describe('the package', () => {
       run(compilerOf(version), ['-p', 'types.json'], project)
     })
 
-    it('needs no types of browsers in a project for Node', () => {
+    it('requires no browser types in a Node project', () => {
       const names = publicEntries().map(({ subpath }) => subpath.replace('.', 'phi-core'))
       writeFileSync(join(project, 'node.ts'), names.map((name, index) => `export * as entry${index} from '${name}'`).join('\n'))
       const roots = ['--typeRoots', resolve('node_modules/@types'), '--types', 'node']

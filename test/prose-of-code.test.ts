@@ -31,14 +31,14 @@ describe('the English of the code', () => {
   })
 })
 
-describe('this test can fail', () => {
-  it('in comments, whose first sentence may be a phrase', () => {
+describe('the prose test of the code', () => {
+  it('checks comments, but allows a phrase as first sentence', () => {
     expect(findingsInComment('What a run came to.\nWhat others wrote\nis read.').map(({ text }) => text)).toEqual([
       'What others wrote is read.',
     ])
   })
 
-  it('in identifiers, by whole words alone', () => {
+  it('checks only whole words of identifiers', () => {
     expect(['said', 'saidBy', 'isTold', 'takeUpAll', 'aside', 'thousand', 'begone', 'desktop'].filter(isPrivateName)).toEqual([
       'said',
       'saidBy',
@@ -47,7 +47,7 @@ describe('this test can fail', () => {
     ])
   })
 
-  it('in messages, and in no other text', () => {
+  it('checks messages and ignores other text', () => {
     expect(
       messagesIn("// 'Not a message at all.'\nthrow new Error('The key is missing.')\nconst a = `Of ${b} none is left.`\nf('agentEnd')"),
     ).toEqual(['The key is missing.', 'Of code none is left.'])

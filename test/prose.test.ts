@@ -7,11 +7,13 @@ const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'examples/README.m
   .toSorted()
 
 describe('the English of the documentation', () => {
-  it.each(pages)('%s', (page) => expect(findingsIn(readFileSync(page, 'utf8')).map((finding) => shown(page, finding))).toEqual([]))
+  it.each(pages)('has no findings in %s', (page) =>
+    expect(findingsIn(readFileSync(page, 'utf8')).map((finding) => shown(page, finding))).toEqual([]),
+  )
 })
 
-describe('this test can fail', () => {
-  it('by each of its rules', () => {
+describe('the prose test itself', () => {
+  it('reports a violation of each rule', () => {
     const rulesOf = (text: string) => findingsIn(text).map(({ rule }) => rule)
     expect(rulesOf('What a variable completes counts as leading anywhere.')).toEqual(['what-clause as the subject'])
     expect(rulesOf('- Of one that was stopped the text is sent.')).toEqual(['inverted clause'])

@@ -13,7 +13,7 @@ describe('the site', () => {
 
   const pageOf = (path: string): string => site.files.get(path) ?? ''
 
-  it('has a page for each page of docs and each entry of the package', () => {
+  it('has a page for each docs page and each package entry', () => {
     expect(site.files.size).toBeGreaterThan(90)
     expect(pageOf('concepts/tools.html')).toContain('<h1>Tools</h1>')
     expect(pageOf('api/core.html')).toContain('<h3 id="agent">')
@@ -21,7 +21,7 @@ describe('the site', () => {
 
   it('has a comment for every exported name', () => expect(missingComments).toEqual([]))
 
-  it('has no dead link, neither to a page nor to a place in one', () => {
+  it('has no broken links to pages or anchors', () => {
     expect(site.dead).toEqual([])
     const dead = [...site.files].flatMap(([path, html]) => {
       if (!path.endsWith('.html')) return []
@@ -36,14 +36,14 @@ describe('the site', () => {
     expect(dead).toEqual([])
   })
 
-  it('gives models a list of pages, and the whole text', () => {
+  it('provides llms.txt with a page list, and llms-full.txt', () => {
     expect(pageOf('llms.txt')).toMatch(/^# phi-core\n\n> An SDK/)
     expect(pageOf('llms.txt')).toContain('- [Tools](concepts/tools.html)')
     expect(pageOf('llms-full.txt')).toContain('# Errors and troubleshooting')
     expect(pageOf('llms-full.txt')).toContain('### modelFromEnv')
   })
 
-  it('finds words by an index that holds every section', () => {
+  it('indexes every section for search', () => {
     const entries: { path: string; heading: string; text: string }[] = JSON.parse(pageOf('search.json'))
     expect(entries.find(({ heading }) => heading === 'rateLimited')).toMatchObject({ path: 'reference/errors' })
     expect(entries.filter(({ text }) => text.includes('approv')).length).toBeGreaterThan(20)

@@ -26,7 +26,7 @@ const replies: Turn[] = [
 ]
 const answer = 'The tool said: sum 5.'
 
-describe('the program of Getting started, through one tool call', () => {
+describe('the Getting started program with one tool call', () => {
   let browser: Browser | undefined
   beforeAll(async () => {
     browser = await launchChromium()
@@ -54,7 +54,7 @@ describe('the program of Getting started, through one tool call', () => {
     expect.soft(loaded.names.length, `scripts really loaded: ${loaded.names.join(', ')}`).toBeLessThanOrEqual(sizeLimits.requests)
   })
 
-  it(`is at most ${limitTexts.oneFile} gzip in one file`, async () => {
+  it(`is at most ${limitTexts.oneFile} gzip as a single file`, async () => {
     const app = await bundleApp(inPage, { splitting: false })
     console.log(`in one file: ${app.initial} bytes gzip`)
     expect([...app.files.keys()]).toEqual([app.entry])
@@ -62,7 +62,7 @@ describe('the program of Getting started, through one tool call', () => {
     expect(app.initial).toBeLessThanOrEqual(sizeLimits.oneFile)
   })
 
-  it('starts in workerd, Node compatibility off', async () => {
+  it('runs in workerd without Node compatibility', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'phi-size-'))
     const app = await bundleApp(inWorker, { runtime: 'workerd', splitting: false })
     writeFileSync(join(folder, 'worker.js'), app.code)
@@ -77,7 +77,7 @@ describe('the program of Getting started, through one tool call', () => {
   })
 })
 
-describe('what is loaded before anything runs, without a limit', () => {
+describe('initial download size', () => {
   const agent = "import { Agent } from 'phi-core'\nconsole.log(Agent)\n"
   const factories = {
     anthropic: ['anthropic'],
@@ -86,7 +86,7 @@ describe('what is loaded before anything runs, without a limit', () => {
     bedrock: ['bedrock'],
   }
 
-  it('is printed', async () => {
+  it('prints the size of Agent alone and with each provider', async () => {
     const alone = await bundleApp(agent)
     console.log(`Agent: ${alone.initial} bytes gzip`)
     const pairs = Object.entries(factories).flatMap(([entry, names]) => names.map((factory) => [entry, factory]))
@@ -102,7 +102,7 @@ describe('the bindings', () => {
   const store = "import { createStore } from 'phi-core/store'\nconsole.log(createStore)\n"
   const frameworks = { external: ['react', 'vue', 'solid-js'], splitting: false }
 
-  it.each(['react', 'vue', 'svelte', 'solid'])('%s is at most 3 kB gzip beside the store', async (name) => {
+  it.each(['react', 'vue', 'svelte', 'solid'])('adds at most 3 kB gzip to the store: %s', async (name) => {
     const [alone, both] = await Promise.all([
       bundleApp(store, frameworks),
       bundleApp(`${store}import { useAgent } from 'phi-core/${name}'\nconsole.log(useAgent)`, frameworks),
@@ -118,11 +118,11 @@ const peers = ['zod', 'ajv', 'hono', 'cloudflare:*', 'react', 'vue', 'solid-js']
 /** `Function(…)` and `eval(…)`, but not a method of that name, called or declared. */
 const codeGeneration = /.{0,40}(?<![.\w$])(?:Function|(?<!})eval)\(.{0,40}/g
 
-describe('all entries but those of Node', () => {
+describe('entries that do not require Node', () => {
   const subpaths = publicEntries().flatMap(({ subpath, isOfNode }) => (isOfNode ? [] : [subpath.replace('.', 'phi-core')]))
   const program = subpaths.map((name, index) => `export * as entry${index} from '${name}'`).join('\n')
 
-  it.each(['browser', 'workerd'] as const)('bundle for %s without Node and without eval', async (runtime) => {
+  it.each(['browser', 'workerd'] as const)('bundles every entry for %s without Node modules or eval', async (runtime) => {
     expect(subpaths.length).toBeGreaterThan(20)
     const { initial, metafile, code } = await bundleApp(program, { runtime, external: peers })
     console.log(`${subpaths.length} entries for ${runtime}: ${initial} bytes gzip`)
@@ -134,18 +134,18 @@ describe('all entries but those of Node', () => {
   })
 })
 
-it('code generation is found', () => {
+it('detects code generation', () => {
   for (const code of ['new Function("a")', 'x=Function(a)', 'eval(a)', '(0,eval)(a);eval(b)'])
     expect(code.match(codeGeneration), code).not.toBeNull()
   expect('a.eval(b);class C{x(){}eval(a){}}isFunction(a)'.match(codeGeneration)).toBeNull()
 })
 
-it('a Node built-in does not bundle', async () => {
+it('rejects bundling a Node built-in', async () => {
   await expect(bundleApp("import 'node:fs'")).rejects.toThrow(/node:fs/)
 })
 
 /** What one small name of an entry costs beside itself: what a bundler cannot leave out. */
-describe('the floor of an entry', () => {
+describe('the minimum size of an entry', () => {
   it.each([
     ['phi-core', 'userMessage', 14],
     ['phi-core', 'defineTool', 17],
@@ -153,7 +153,7 @@ describe('the floor of an entry', () => {
     ['phi-core/client', 'remoteSession', 43],
     ['phi-core/env', 'keyFromEnv', 22],
     ['phi-core/providers/anthropic', 'anthropicTools', 15],
-  ])('%s: %s alone is at most %i kB gzip', async (entry, name, limit) => {
+  ])('bundles from %s only %s in at most %i kB gzip', async (entry, name, limit) => {
     const { initial } = await bundleApp(`import { ${name} } from '${entry}'\nconsole.log(${name})`)
     console.log(`${entry} ${name}: ${initial} bytes gzip`)
     expect(initial).toBeLessThanOrEqual(limit * kB)

@@ -1,14 +1,14 @@
 import { fieldIn } from '../../src/contract/json.ts'
 import { ConfigError } from '../../src/index.ts'
 
-/** Variables of one source. `get` returns those that are set and not blank. */
+/** The variables of one source. `get` returns a variable if it is set and not blank. */
 export interface Environment {
   get(name: string): string | undefined
-  /** Variables that Deno did not allow to read. */
+  /** Variables that Deno did not permit to be read. */
   readonly denied: ReadonlySet<string>
 }
 
-/** Returns the variables of `given`, else of the process. Throws `ConfigError` without any. */
+/** Returns the variables in `given`, or by default the process's variables. Throws `ConfigError` if neither exists. */
 export function environmentOf(given: object | undefined): Environment {
   const denied = new Set<string>()
   const read = given === undefined ? ofProcess(denied) : (name: string) => fieldIn(given, name)
@@ -37,7 +37,7 @@ function ofProcess(denied: Set<string>): (name: string) => unknown {
   if (typeof variables === 'object' && variables !== null) return (name) => fieldIn(variables, name)
   throw new ConfigError(
     'invalidOption',
-    'There are no environment variables here. Pass them as env: the bindings of a Worker, or import.meta.env of Vite. Everybody who opens a page can read a key in it.',
+    'Environment variables are unavailable here. Pass them as env: the bindings of a Worker, or import.meta.env in Vite. Anyone who opens a web page can read a key in it.',
   )
 }
 
@@ -53,6 +53,6 @@ function isDenoEnv(value: unknown): value is DenoEnv {
 export function adviceFor(names: readonly string[], { denied }: Environment): string {
   const either = names.join(' or ')
   const refused = names.filter((name) => denied.has(name))
-  if (refused.length > 0) return `Deno did not allow this program to read ${either}. Start it with --allow-env=${refused.join(',')}.`
+  if (refused.length > 0) return `Deno denied access to ${either}. Start the program with --allow-env=${refused.join(',')}.`
   return `Set ${either} in the environment.`
 }

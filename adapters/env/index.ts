@@ -1,6 +1,6 @@
 /**
- * Creates models and reads keys from environment variables, in Node, Deno, Bun, Workers and Vite. Except for the command `phi`, no other part
- * of this package reads the environment.
+ * Creates models and reads keys from environment variables, in Node, Deno, Bun, Workers and Vite. Except for the command `phi`, no other
+ * part of this package reads the environment.
  *
  * @example
  * ```ts
@@ -17,9 +17,9 @@ import { ConfigError, type Model } from '../../src/index.ts'
 import { adviceFor, type Environment, environmentOf } from './environment.ts'
 import { defaultModels, defaultName, keyVariables, loadModel, noModelAdvice } from './services.ts'
 
-/** Options of `modelFromEnv` and `keyFromEnv`: the source of variables. */
+/** Options for `modelFromEnv` and `keyFromEnv`: the source of variables. */
 export interface EnvOptions {
-  /** Variables by name: the bindings of a Worker, `import.meta.env` of Vite, or your own object. Default: those of the process. */
+  /** Variables by name: a Worker's bindings, Vite's `import.meta.env`, or your own object. Default: the process's variables. */
   env?: object
 }
 
@@ -29,9 +29,9 @@ const envOptions = optionsOf<EnvOptions>({ env: anything })
  * Creates a model with its key from the environment: `anthropic/claude-sonnet-4-6`, `openai`, `ollama/llama3.3`.
  *
  * **Contract**
- * - `name` is `provider/model`, with the provider in any case, or a provider alone for a current model of it. Default: the value of `PHI_MODEL`,
- *   else a model of the first of `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY` that is set.
- * - `<PROVIDER>_BASE_URL` replaces the provider's URL. Context window and prices come from the catalogue, if it knows the model.
+ * - `name` is `provider/model`, with the provider in any case, or a provider alone for one of its current models. Default: the value of
+ *   `PHI_MODEL`, or a model for whichever is set first of `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY` that is set.
+ * - `<PROVIDER>_BASE_URL` replaces the provider's URL. Context window and prices come from the catalogue, if it lists the model.
  * - Loads only the provider of this model, and sends no request.
  * - Rejects with `ConfigError`: `missingEnvVar` without a key, with the variable to set; `invalidOption` for an unknown name.
  *
@@ -51,10 +51,11 @@ export async function modelFromEnv(name?: string, options: EnvOptions = {}): Pro
 }
 
 /**
- * Returns the value of `variable`, such as `ANTHROPIC_API_KEY`, for a factory: `anthropic(id, { apiKey: keyFromEnv('ANTHROPIC_API_KEY') })`.
+ * Returns the value of `variable`, such as `ANTHROPIC_API_KEY`, for a factory: `anthropic(id, { apiKey: keyFromEnv('ANTHROPIC_API_KEY')
+ * })`.
  *
  * **Contract**
- * - Throws `ConfigError` `missingEnvVar` if it is not set or blank; the message names the variable, never a value.
+ * - Throws `ConfigError` `missingEnvVar` if it is not set or blank. The message names the variable, never a value.
  *
  * Source: docs/guides/keys-and-proxies.md
  */
@@ -66,9 +67,9 @@ export function keyFromEnv(variable: string, options: EnvOptions = {}): string {
   if (value !== undefined) return value
   const others = keyVariables.filter((other) => other !== variable && env.get(other) !== undefined)
   const hint = others.length === 0 ? '' : ` ${others.join(' and ')} ${others.length === 1 ? 'is' : 'are'} set.`
-  throw new ConfigError('missingEnvVar', `${variable} is not set, or empty. ${adviceFor([variable], env)}${hint}`)
+  throw new ConfigError('missingEnvVar', `${variable} is unset or empty. ${adviceFor([variable], env)}${hint}`)
 }
 
 function noModel(env: Environment): never {
-  throw new ConfigError('missingEnvVar', `There is no model to ask. ${noModelAdvice(env)}`)
+  throw new ConfigError('missingEnvVar', `No model is configured. ${noModelAdvice(env)}`)
 }

@@ -6,19 +6,19 @@ import type { BackendName } from '../../src/providers/openai.ts'
 import type { Patience } from '../../src/providers.ts'
 import { adviceFor, type Environment } from './environment.ts'
 
-/** Variables of a model, for any provider. */
+/** Variables that apply to any provider's models. */
 type Given = Patience & { apiKey?: string; baseUrl?: string; catalogue?: ModelCatalogue }
 
 /** A provider that a name can start with. */
 interface Service {
-  /** Variables that may hold its key, the first that is set is taken. */
+  /** Variables that may hold its key. The first one that is set is used. */
   keys: readonly string[]
-  /** The provider's name in the catalogue. Default: its name here. */
+  /** The provider's name in the catalogue. Default: its name in this table. */
   listedAs?: string
   load: (id: string, given: Given, env: Environment) => Promise<Model>
 }
 
-/** Providers with their own protocols; others come from `compatPresets`. Each provider is loaded with its first model. */
+/** Providers with their own protocols. Others come from `compatPresets`. Each provider is loaded with its first model. */
 const services: Readonly<Record<string, Service>> = {
   anthropic: {
     keys: ownServices.anthropic.keys,
@@ -67,27 +67,27 @@ const services: Readonly<Record<string, Service>> = {
   },
 }
 
-/** A current model of each provider, in the order in which keys are checked. */
+/** A current model from each provider, in the order in which keys are checked. */
 export const defaultModels: Readonly<Record<string, string>> = {
   anthropic: 'anthropic/claude-sonnet-4-6',
   openai: 'openai/gpt-5.1',
   google: 'google/gemini-3.5-flash',
 }
 
-/** Key variables of providers with their own protocols. */
+/** Key variables for providers with their own protocols. */
 export const keyVariables: readonly string[] = [...new Set(Object.values(services).flatMap(({ keys }) => keys))]
 
-/** Providers in the catalogue: variables of their keys, and their names in the catalogue. */
+/** Providers in the catalogue, with their key variables and their names there. */
 export const keysOfServices: Readonly<Record<string, { keys: readonly string[]; listedAs: string }>> = Object.fromEntries(
   Object.entries(services).map(([name, { keys, listedAs = name }]) => [name, { keys, listedAs }]),
 )
 
-/** Returns the default model; undefined without a key. */
+/** Returns the default model, or `undefined` without a key. */
 export function defaultName(env: Environment): string | undefined {
   return env.get('PHI_MODEL') ?? Object.keys(defaultModels).find((name) => services[name]?.keys.some((variable) => env.get(variable)))
 }
 
-/** Returns what to set so that there is a model. */
+/** Returns instructions for making a model available. */
 export function noModelAdvice(env: Environment): string {
   const names = Object.keys(defaultModels).map((name) => services[name]?.keys[0] ?? '')
   if (names.some((name) => env.denied.has(name))) return adviceFor(names, env)
@@ -95,15 +95,15 @@ export function noModelAdvice(env: Environment): string {
 }
 
 /**
- * Loads the model `provider/id` with its key from the environment; `<PROVIDER>_BASE_URL` replaces the URL.
- * Throws `ConfigError` for a name without a provider, for an unknown provider, and without a key.
+ * Loads the model `provider/id` with its key from the environment. `<PROVIDER>_BASE_URL` replaces the URL.
+ * Throws `ConfigError` for a name without a provider, an unknown provider or a missing key.
  */
 export async function loadModel(name: string, env: Environment): Promise<Model> {
   const split = await splitModelName(name)
   if (split === undefined) {
     throw new ConfigError(
       'invalidOption',
-      `"${name}" is no model. Write provider/model, such as anthropic/claude-sonnet-4-6 or ollama/llama3.3.`,
+      `"${name}" is not a model. Write provider/model, such as anthropic/claude-sonnet-4-6 or ollama/llama3.3.`,
     )
   }
   const { service: provider, id } = split
@@ -117,7 +117,7 @@ export async function loadModel(name: string, env: Environment): Promise<Model> 
   return model
 }
 
-/** The catalogue, if it knows the model; for an unknown one, `/model` says that its prices are unknown. */
+/** The catalogue, if it lists the model. For other models, `/model` shows that prices are unknown. */
 function factsOf(service: string, id: string): { catalogue?: ModelCatalogue } {
   return catalogue.find(service, id) === undefined ? {} : { catalogue }
 }
@@ -139,7 +139,10 @@ function patience(env: Environment): Patience {
     const value = env.get(variable)
     if (value === undefined) continue
     if (value !== 'none' && !/^[1-9]\d{0,9}$/.test(value)) {
-      throw new ConfigError('invalidOption', `${variable} is ${JSON.stringify(value.slice(0, 40))}; it must be milliseconds, or none.`)
+      throw new ConfigError(
+        'invalidOption',
+        `${variable} is ${JSON.stringify(value.slice(0, 40))}; it must be a number of milliseconds, or none.`,
+      )
     }
     limits[limit] = value === 'none' ? false : Number(value)
   }
@@ -160,6 +163,6 @@ function keyOf(variables: readonly string[], env: Environment): { apiKey?: strin
 function missingKey(name: string, variables: readonly string[], env: Environment): ConfigError {
   return new ConfigError(
     'missingEnvVar',
-    `There is no key for "${name}". ${adviceFor(variables.length === 0 ? ['its key'] : variables, env)}`,
+    `No key is set for "${name}". ${adviceFor(variables.length === 0 ? ['its key'] : variables, env)}`,
   )
 }

@@ -1,7 +1,5 @@
 /**
- * Exports for other hosts of live sessions in this package. Not an entry of the package.
- *
- * @module
+ * Exports for other live-session hosts in this package. Not a public entry point.
  *
  * @module
  */
@@ -26,7 +24,7 @@ export { deadlineExceeded, ProblemError, problemResponse, refuse, soonMs, unknow
 export { isSigned, signatureOf, signingKey } from './access/signature.ts'
 export { sayIn } from './live/commands/queue-message.ts'
 export { type AskedCommand, commandIn, deadlinesFrom, defaultForwardMs, requestFor } from './live/commands/session-commands.ts'
-export { sessionGateway } from './live/gateway/command-handlers.ts'
+export { gatewayWith, sessionGateway } from './live/gateway/command-handlers.ts'
 export { maxAttempts } from './live/live-session-host.ts'
 export type { ListPage, SessionFigures } from './live/live-sessions.ts'
 export { claimAll, listOfAll } from './live/memory/left-sessions.ts'
@@ -38,6 +36,7 @@ export {
   type MemoryLiveSessionsOptions,
   memoryOptionTable,
 } from './live/memory/memory-options.ts'
+export { type ContextRequest, contextFrom, contextRequest, type RunContext, type WithContext } from './live/run-context.ts'
 export { progressOf } from './live/unfinished-run.ts'
 export type { EndNotice, WaitingNotice } from './notices/session-notices.ts'
 export type { AppFigures } from './operator/observer.ts'

@@ -4,7 +4,7 @@ import { options as optionsOf, withMethods } from '../../src/contract/shape/shap
 import type { AppObserver } from '../http/index.ts'
 import type { AppFigures } from '../http/internal.ts'
 
-/** Options of `meterApp`. Source: docs/guides/deploy.md */
+/** Options for `meterApp`. Source: docs/guides/deploy.md */
 export interface MeterAppOptions {
   /** Default: the meter of the global meter provider. */
   meter?: Meter
@@ -24,29 +24,28 @@ interface Gauge {
 /** Gauges, read on each collection. */
 const gauges: readonly Gauge[] = [
   { name: 'phi.app.sessions', unit: '{session}', description: 'Sessions in memory.', read: ({ sessions }) => sessions },
-  { name: 'phi.app.runs', unit: '{run}', description: 'Runs that are on.', read: ({ runs }) => runs },
-  { name: 'phi.app.approvals.waiting', unit: '{call}', description: 'Calls that wait for a person.', read: ({ waiting }) => waiting },
+  { name: 'phi.app.runs', unit: '{run}', description: 'Active runs.', read: ({ runs }) => runs },
+  { name: 'phi.app.approvals.waiting', unit: '{call}', description: 'Calls pending approval.', read: ({ waiting }) => waiting },
   {
     name: 'phi.app.inputs.queued',
     unit: '{message}',
-    description: 'Messages that wait to be heard by a run.',
+    description: 'Messages queued for a run.',
     read: ({ queued }) => queued,
   },
   { name: 'phi.app.streams', unit: '{stream}', description: 'Answers that stream.', read: ({ openStreams }) => openStreams },
-  { name: 'phi.app.event_loop.lag', unit: 's', description: 'How late the event loop is.', read: ({ lagMs }) => lagMs / 1000 },
+  { name: 'phi.app.event_loop.lag', unit: 's', description: 'Event loop lag.', read: ({ lagMs }) => lagMs / 1000 },
 ]
 
-/** Boundaries of the conventions: seconds. */
+/** Bucket boundaries from the conventions, in seconds. */
 const explicitBucketBoundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
 /**
- * Creates an observer that records OpenTelemetry metrics of an app: `createAgentApp({ observers: [meterApp()], … })`. Measures
- * the duration of requests by route, and figures of the process. For the duration and cost of runs, add `traceLoops` to the
- * `observers` of an agent.
+ * Creates an observer that records OpenTelemetry metrics of an app: `createAgentApp({ observers: [meterApp()], … })`. Measures request
+ * durations by route, and process statistics. For run durations and costs, add `traceLoops` to an agent's `observers`.
  *
  * **Contract**
- * - Attributes are routes, methods and statuses, never ids or names of users.
- * - Throws `ConfigError` `invalidOption` for a wrong option, and nothing afterwards.
+ * - Attributes are routes, methods and statuses, never user ids or user names.
+ * - Throws `ConfigError` `invalidOption` for an invalid option, and nothing afterwards.
  *
  * Source: docs/guides/deploy.md
  */

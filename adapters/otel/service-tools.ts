@@ -1,18 +1,18 @@
 import type { Attributes, Context } from '@opentelemetry/api'
-import type { AgentEvent } from '../../src/index.ts'
+import type { EventOf } from '../../src/index.ts'
 import { isServiceToolName, nameOf } from './conventions.ts'
 import type { Operation, Tracing } from './tracing.ts'
 
-type Started = Extract<AgentEvent, { type: 'serviceToolStart' }>
-type Ended = Extract<AgentEvent, { type: 'serviceToolEnd' }>
+type Started = EventOf<'serviceToolStart'>
+type Ended = EventOf<'serviceToolEnd'>
 
-/** An active call, with the attributes of its duration. */
+/** An active call, with the attributes for its duration. */
 interface OpenCall {
   operation: Operation
   attributes: Attributes
 }
 
-/** `error.type` of a provider-executed tool that failed without a code. */
+/** `error.type` for a provider-executed tool that failed without a code. */
 const toolError = 'tool_error'
 
 /** Provider-executed tools: spans `execute_tool {tool}` below the model call, and their duration. */
@@ -40,7 +40,7 @@ export class ServiceToolTraces {
     this.#open.set(toolCallId, { operation, attributes })
   }
 
-  /** `open`: the result is in a later message, so it has not failed. */
+  /** `open` means that the result is in a later message, so the call has not failed. */
   ended({ toolCallId, outcome, error }: Ended, at: number | undefined): void {
     const failure = outcome === 'failed' ? { error: { type: nameOf(error?.code ?? toolError), message: error?.message } } : {}
     this.#end(toolCallId, { ...(outcome === 'open' && { attributes: () => ({ 'phi.tool.outcome': 'open' }) }), ...failure, at })

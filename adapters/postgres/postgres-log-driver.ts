@@ -1,29 +1,21 @@
-import {
-  type BlobDriver,
-  type LogClaim,
-  type LogDriver,
-  type LogQuery,
-  type SessionDigest,
-  SessionError,
-  type SessionSummary,
-} from '../../src/session.ts'
-import { ownerChars } from './schema.ts'
+import { ownerChars, summaryOfRow } from '../../src/internal.ts'
+import { type BlobDriver, type LogClaim, type LogDriver, type LogQuery, SessionError } from '../../src/session.ts'
 import { asked, now, type PostgresPlace } from './sql-pool.ts'
 
-/** Records of a batch, so that a long log is never in memory as a whole. */
+/** Records per batch, so that a long log is never entirely in memory. */
 const batchSize = 500
 
 /**
- * Stores the logs of one tenant in PostgreSQL. Each call is one statement, so a pooler works.
+ * Stores one tenant's logs in PostgreSQL. Each call is one statement, so a pooler works.
  *
- * A claim locks the row of its session and takes the next epoch. An append locks the same row and writes only if it finds its
+ * A claim locks its session's row and takes the next epoch. An append locks the same row and writes only if it finds its
  * epoch there, so that no append is acknowledged after a newer claim.
  */
 export function postgresLogDriver({ pool, schema, tenant }: PostgresPlace): LogDriver {
   const rowsOf = async (text: string, values: unknown[]) => (await pool.query(text, values)).rows
   const of = (sessionId: string) => `Session ${sessionId}`
 
-  /** Yields the lines after a cursor, or of epochs before one, in batches. */
+  /** Yields the lines after a cursor, or the lines from epochs before one, in batches. */
   async function* linesOf(
     sessionId: string,
     { after = 0, before }: { after?: number; before?: number },
@@ -50,7 +42,7 @@ export function postgresLogDriver({ pool, schema, tenant }: PostgresPlace): LogD
   async function whileHeld({ sessionId, epoch }: LogClaim, text: string, more: unknown[]): Promise<void> {
     const [found] = await asked(of(sessionId), () => rowsOf(text, [tenant, sessionId, epoch, ...more]))
     if (Number(found?.held) === 1) return
-    throw new SessionError('conflict', `Another writer has taken over session ${sessionId}, or it was deleted. Open it again to write.`)
+    throw new SessionError('conflict', `Another writer took over session ${sessionId}, or the session was deleted. Open it again to write.`)
   }
 
   return {
@@ -100,12 +92,12 @@ export function postgresLogDriver({ pool, schema, tenant }: PostgresPlace): LogD
     },
     stream: async (sessionId, after) => ((await isWritten(sessionId)) ? linesOf(sessionId, { after }) : undefined),
     lastSeq: async (sessionId) => {
-      // With the table name, because `seq` alone would be the text.
+      // Qualified with the table name, because `seq` alone would be the text column.
       const text = `SELECT r.seq::text AS seq FROM ${schema}.records r WHERE r.tenant = $1 AND r.session_id = $2 ORDER BY r.epoch DESC, r.seq DESC LIMIT 1`
       const [last] = await asked(of(sessionId), () => rowsOf(text, [tenant, sessionId]))
       return last === undefined ? undefined : Number(last.seq)
     },
-    list: (query) => asked('The list of sessions', async () => (await rowsOf(...listQuery({ schema, tenant }, query))).map(summaryOf)),
+    list: (query) => asked('The list of sessions', async () => (await rowsOf(...listQuery({ schema, tenant }, query))).map(summaryOfRow)),
     delete: async (sessionId) => {
       const text = `DELETE FROM ${schema}.sessions WHERE tenant = $1 AND session_id = $2 RETURNING is_written`
       const [row] = await asked(of(sessionId), () => rowsOf(text, [tenant, sessionId]))
@@ -122,10 +114,10 @@ function linesQuery(schema: string): string {
     ORDER BY r.epoch, r.seq LIMIT ${batchSize}`
 }
 
-/** The same for a cursor near the end: reads epoch by epoch, so that it skips earlier lines. */
+/** Like the query above, for a cursor near the end. It reads epoch by epoch, so that earlier lines are skipped. */
 function linesAfterQuery(schema: string): string {
   const from = `FROM ${schema}.records r WHERE r.tenant = $1 AND r.session_id = $2`
-  // Not min(): without statistics it would read all rows.
+  // Not `min()`, which would read all rows if there are no statistics.
   const first = (condition: string) => `SELECT (SELECT r.epoch ${from} AND r.epoch ${condition} ORDER BY r.epoch LIMIT 1)`
   return `WITH RECURSIVE epochs (epoch) AS (
       ${first('>= $5::bigint')}
@@ -183,23 +175,4 @@ function listQuery(
   const text = `SELECT session_id, agent_id, created_at, last_active_at, digest FROM ${schema}.sessions
     WHERE ${conditions.join(' AND ')} ORDER BY last_active_at DESC, session_id DESC ${most}`
   return [text, values]
-}
-
-function summaryOf({ session_id, agent_id, created_at, last_active_at, digest }: Record<string, unknown>): SessionSummary {
-  const times = { createdAt: Number(created_at), lastActiveAt: Number(last_active_at) }
-  const summary = digestIn(digest)
-  if (summary !== undefined) return { ...summary, sessionId: String(session_id), agentId: String(agent_id), ...times }
-  const message = `The summary of session ${session_id} is damaged in the database. What is said in it next writes another.`
-  return { loops: 0, messages: 0, sessionId: String(session_id), agentId: '', ...times, error: { code: 'invalidSession', message } }
-}
-
-/** Returns `undefined` for an invalid digest, so that one foreign row does not break the list. */
-function digestIn(text: unknown): SessionDigest | undefined {
-  if (typeof text !== 'string') return { loops: 0, messages: 0 }
-  try {
-    const digest: SessionDigest | null = JSON.parse(text)
-    return typeof digest?.loops === 'number' && typeof digest.messages === 'number' ? digest : undefined
-  } catch {
-    return undefined
-  }
 }

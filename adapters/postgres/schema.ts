@@ -1,31 +1,32 @@
 import { checkOptions } from '../../src/contract/shape/read.ts'
 import { aFlag, aText, options as optionsOf, required, withMethods } from '../../src/contract/shape/shape.ts'
 import { ConfigError } from '../../src/index.ts'
+import { ownerChars } from '../../src/internal.ts'
 import { SessionError } from '../../src/session.ts'
 import { answeringIn, type PostgresPlace, type SqlPool, unreachable } from './sql-pool.ts'
 
-/** Shape of a pool. */
+/** Validator for a pool. */
 export const aPool = withMethods(
   'a pool of PostgreSQL connections, such as new Pool({ connectionString: process.env.DATABASE_URL }) of pg',
   'query',
 )
 
-/** Options of `migrate`. */
+/** Options for `migrate`. */
 export interface MigrateOptions {
-  /** A pool of `pg`, or a client with the same `query`. */
+  /** A pool from `pg`, or a client with the same `query` method. */
   pool: SqlPool
   /** Default: `phi`. */
   schema?: string
   /**
-   * Enables row-level security: a connection accesses only the rows of the tenant in its setting `phi.tenant`, and none without
-   * it. It stays enabled once set; superusers bypass it. Default: `false`.
+   * Enables row-level security. A connection accesses only the rows of the tenant in its `phi.tenant` setting, and no rows without the
+   * setting. Row-level security stays enabled once set. Superusers bypass it. Default: `false`.
    */
   rowSecurity?: boolean
 }
 
 const migrateOptions = optionsOf<MigrateOptions>({ pool: required(aPool), schema: aText, rowSecurity: aFlag })
 
-/** Names that need no quotes, because they become part of statements. */
+/** Names that need no quoting, because they become part of statements. */
 const nameForm = /^[a-z_][a-z0-9_]{0,50}$/
 
 /** Throws `ConfigError` `invalidOption` for an invalid schema name. */
@@ -33,7 +34,7 @@ function assertSchemaName(schema: string): void {
   if (nameForm.test(schema)) return
   throw new ConfigError(
     'invalidOption',
-    `${JSON.stringify(schema.slice(0, 100))} is no name for a schema here. Use at most 51 small letters, digits and "_".`,
+    `Invalid schema name ${JSON.stringify(schema.slice(0, 100))}. Use at most 51 lowercase letters, digits or "_".`,
   )
 }
 
@@ -50,9 +51,6 @@ export function placeOf({ pool, schema = 'phi', tenant = '', statementTimeoutMs 
   if (tenant.length > 200) throw new ConfigError('invalidOption', 'tenant has more than 200 characters. Use a shorter name, or its hash.')
   return { pool: answeringIn(statementTimeoutMs, pool), schema, tenant }
 }
-
-/** Length of the owner prefix of `scopedSessionStore`. */
-export const ownerChars = 38
 
 /** The migrations. Only append to them: databases may have any version. */
 const versions: readonly ((schema: string) => string)[] = [
@@ -143,7 +141,7 @@ const versions: readonly ((schema: string) => string)[] = [
   (schema) => `ALTER TABLE ${schema}.processes ADD COLUMN url text;`,
 ]
 
-/** All tables with rows of tenants. */
+/** All tables whose rows belong to tenants. */
 const tables = ['sessions', 'records', 'blobs', 'processes', 'leases', 'calls', 'answers', 'schedules']
 
 function rowSecurityOf(schema: string): string {
@@ -158,11 +156,11 @@ function rowSecurityOf(schema: string): string {
 }
 
 /**
- * Creates the tables, or migrates them. Any number of processes may call it at once: one migrates, the others wait. It is one
- * statement, so a pooler works too.
+ * Creates the tables, or migrates them. Any number of processes may call it at the same time. One migrates, and the others wait. It is a
+ * single statement, so it also works through a pooler.
  *
  * **Contract**
- * - Rejects with the error of the database, with `SessionError` `io` if it is unreachable, and with `ConfigError` `invalidOption`
+ * - Rejects with the database's error, with `SessionError` `io` if it is unreachable, and with `ConfigError` `invalidOption`
  *   for an invalid name.
  *
  * Source: docs/guides/choose-a-store.md
@@ -186,6 +184,6 @@ export async function migrate(options: MigrateOptions): Promise<void> {
     END $phi$`
   await pool.query(statement).catch((error: unknown) => {
     const why = unreachable(error)
-    throw why === undefined ? error : new SessionError('io', `Cannot make the tables: ${why}`, { cause: error })
+    throw why === undefined ? error : new SessionError('io', `Cannot create the tables: ${why}`, { cause: error })
   })
 }

@@ -1,5 +1,6 @@
 import { useMemo, useSyncExternalStore } from 'react'
 import { type ChatMessage, type ChatPart, type ChatSource, type ChatState, chatOf, messageOf } from '../../src/store.ts'
+import type { DataTypes } from '../../src/types/run/data.ts'
 import type { ToolTypesByName } from '../../src/types/tool/typed-tool.ts'
 
 /**
@@ -8,19 +9,21 @@ import type { ToolTypesByName } from '../../src/types/tool/typed-tool.ts'
  * **Contract**
  * - The component renders when the state changes. With `select`, it renders only when the selected value changes.
  * - `select` must return a referentially stable part of the state, or a primitive.
- * - All components of one agent share one chat.
- * - Server rendering and hydration use the snapshot of the first render and send no request.
+ * - All components that use one agent share one chat.
+ * - Server rendering and hydration use the first render's snapshot and send no request.
  *
  * Source: docs/guides/frameworks.md
  */
-export function useAgent<Tools extends ToolTypesByName = ToolTypesByName>(source: ChatSource<Tools>): ChatState<ChatPart<Tools>>
-export function useAgent<Tools extends ToolTypesByName, Selected>(
-  source: ChatSource<Tools>,
-  select: (state: ChatState<ChatPart<Tools>>) => Selected,
+export function useAgent<Tools extends ToolTypesByName = ToolTypesByName, Data extends DataTypes = DataTypes>(
+  source: ChatSource<Tools, Data>,
+): ChatState<ChatPart<Tools>, Data>
+export function useAgent<Tools extends ToolTypesByName, Selected, Data extends DataTypes = DataTypes>(
+  source: ChatSource<Tools, Data>,
+  select: (state: ChatState<ChatPart<Tools>, Data>) => Selected,
 ): Selected
-export function useAgent<Tools extends ToolTypesByName>(
-  source: ChatSource<Tools>,
-  select: (state: ChatState<ChatPart<Tools>>) => unknown = all,
+export function useAgent<Tools extends ToolTypesByName, Data extends DataTypes>(
+  source: ChatSource<Tools, Data>,
+  select: (state: ChatState<ChatPart<Tools>, Data>) => unknown = all,
 ): unknown {
   const chat = chatOf(source)
   const [look, first] = useMemo(() => [once(chat.getSnapshot, select), once(chat.getServerSnapshot, select)], [chat, select])
@@ -35,7 +38,7 @@ export function useMessage<Tools extends ToolTypesByName = ToolTypesByName>(
   return useAgent(source, (state: ChatState<ChatPart<Tools>>) => messageOf(state, id))
 }
 
-/** Returns one part of a message, or `undefined` if it does not exist. A delta renders only the component of its part. */
+/** Returns one part of a message, or `undefined` if it does not exist. A delta renders only the component that shows its part. */
 export function usePart<Tools extends ToolTypesByName = ToolTypesByName>(
   source: ChatSource<Tools>,
   id: string,

@@ -1,5 +1,6 @@
 import { type Accessor, createSignal, onCleanup, onMount } from 'solid-js'
 import { type ChatMessage, type ChatPart, type ChatSource, type ChatState, chatOf, messageOf } from '../../src/store.ts'
+import type { DataTypes } from '../../src/types/run/data.ts'
 import type { ToolTypesByName } from '../../src/types/tool/typed-tool.ts'
 
 /**
@@ -9,19 +10,21 @@ import type { ToolTypesByName } from '../../src/types/tool/typed-tool.ts'
  * - Call it in a component. It unsubscribes when the component is disposed.
  * - With `select`, the signal notifies only when the selected value changes.
  * - `select` must return a referentially stable part of the state, or a primitive.
- * - All components of one agent share one chat.
+ * - All components that use one agent share one chat.
  * - Server rendering uses the current snapshot and sends no request.
  *
  * Source: docs/guides/frameworks.md
  */
-export function useAgent<Tools extends ToolTypesByName = ToolTypesByName>(source: ChatSource<Tools>): Accessor<ChatState<ChatPart<Tools>>>
-export function useAgent<Tools extends ToolTypesByName, Selected>(
-  source: ChatSource<Tools>,
-  select: (state: ChatState<ChatPart<Tools>>) => Selected,
+export function useAgent<Tools extends ToolTypesByName = ToolTypesByName, Data extends DataTypes = DataTypes>(
+  source: ChatSource<Tools, Data>,
+): Accessor<ChatState<ChatPart<Tools>, Data>>
+export function useAgent<Tools extends ToolTypesByName, Selected, Data extends DataTypes = DataTypes>(
+  source: ChatSource<Tools, Data>,
+  select: (state: ChatState<ChatPart<Tools>, Data>) => Selected,
 ): Accessor<Selected>
-export function useAgent<Tools extends ToolTypesByName>(
-  source: ChatSource<Tools>,
-  select: (state: ChatState<ChatPart<Tools>>) => unknown = (state) => state,
+export function useAgent<Tools extends ToolTypesByName, Data extends DataTypes>(
+  source: ChatSource<Tools, Data>,
+  select: (state: ChatState<ChatPart<Tools>, Data>) => unknown = (state) => state,
 ): Accessor<unknown> {
   const chat = chatOf(source)
   const [shown, show] = createSignal(select(chat.getSnapshot()))
@@ -34,7 +37,7 @@ export function useAgent<Tools extends ToolTypesByName>(
   return shown
 }
 
-/** Returns one message as an accessor; its value is `undefined` if the message does not exist. */
+/** Returns one message as an accessor, whose value is `undefined` if the message does not exist. */
 export function useMessage<Tools extends ToolTypesByName = ToolTypesByName>(
   source: ChatSource<Tools>,
   id: string,
@@ -42,7 +45,7 @@ export function useMessage<Tools extends ToolTypesByName = ToolTypesByName>(
   return useAgent(source, (state: ChatState<ChatPart<Tools>>) => messageOf(state, id))
 }
 
-/** Returns one part of a message as an accessor; its value is `undefined` if the part does not exist. A delta updates only its own part. */
+/** Returns one part of a message as an accessor, whose value is `undefined` if the part does not exist. A delta updates only its own part. */
 export function usePart<Tools extends ToolTypesByName = ToolTypesByName>(
   source: ChatSource<Tools>,
   id: string,

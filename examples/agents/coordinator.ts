@@ -1,6 +1,6 @@
 /**
- * A coordinator that does nothing itself: a researcher reads for it, a coder writes for it. The models are scripted, so that this runs without a key;
- * the tools are real. Put `anthropic('claude-sonnet-4-6', { apiKey })` in place of each `scripted(…)`.
+ * A coordinator that delegates all work: a researcher reads files, and a coder writes them. The models are scripted, so no key is needed; the tools
+ * are real. For real models, replace each `scripted(…)` with `anthropic('claude-sonnet-4-6', { apiKey })`.
  *
  *   node examples/agents/coordinator.ts
  */
@@ -9,17 +9,18 @@ import { SubAgentTool } from 'phi-core/agents'
 import { scripted } from 'phi-core/testing'
 import { editFileTool, listFilesTool, memoryWorkspace, readFileTool, searchTool, type Workspace } from 'phi-core/tools'
 
-/** Has only reading tools, so it cannot change a file. */
+/** Has read-only tools, so it cannot change files. */
 function researcher(workspace: Workspace): SubAgentTool {
   return new SubAgentTool({
     name: 'researcher',
-    description: 'Reads the project and reports what it found, with file and line. Cannot change anything. The task must say all it needs.',
+    description:
+      'Reads the project and reports what it found, with file and line. Cannot change anything. The task must be self-contained.',
     systemPrompt: 'Answer in one sentence, with file and line.',
     forward: 'events',
     tools: [listFilesTool({ workspace }), readFileTool({ workspace }), searchTool({ workspace })],
     model: scripted([
       { toolCalls: [{ name: 'search', arguments: { pattern: 'Helo' } }] },
-      { text: 'The greeting is misspelt in src/greet.js, line 2: "Helo".' },
+      { text: 'The greeting is misspelled in src/greet.js, line 2: "Helo".' },
     ]),
   })
 }
@@ -27,7 +28,7 @@ function researcher(workspace: Workspace): SubAgentTool {
 function coder(workspace: Workspace): SubAgentTool {
   return new SubAgentTool({
     name: 'coder',
-    description: 'Changes files as it is told, and says what it changed. The task must name the file and the change.',
+    description: 'Changes files as instructed and reports the changes. The task must specify the file and the change.',
     systemPrompt: 'Change as little as you can.',
     forward: 'events',
     tools: [readFileTool({ workspace }), editFileTool({ workspace })],
@@ -38,19 +39,19 @@ function coder(workspace: Workspace): SubAgentTool {
   })
 }
 
-/** Has a bug found and mended; writes who did what. Gives back the file. */
+/** Has the team find and fix a bug, and prints who did what. Returns the fixed file. */
 export async function coordinate(write: (line: string) => void): Promise<string> {
   const workspace = memoryWorkspace({ 'src/greet.js': 'export const greet = (name) =>\n  `Helo, $' + '{name}!`\n' })
   const coordinator = new Agent({
-    systemPrompt: 'Have the researcher find out, then the coder change. Report what was done.',
+    systemPrompt: 'Ask the researcher to find the problem, then the coder to fix it. Report the result.',
     tools: [researcher(workspace), coder(workspace)],
     model: scripted([
-      { toolCalls: [{ name: 'researcher', arguments: { task: 'Where is the greeting misspelt?' } }] },
+      { toolCalls: [{ name: 'researcher', arguments: { task: 'Where is the greeting misspelled?' } }] },
       { toolCalls: [{ name: 'coder', arguments: { task: 'In src/greet.js, line 2, correct "Helo" to "Hello".' } }] },
-      { text: 'The greeting was misspelt in src/greet.js; it says "Hello" now.' },
+      { text: 'The greeting was misspelled in src/greet.js; it says "Hello" now.' },
     ]),
   })
-  const run = coordinator.prompt('The greeting is misspelt. Mend it.')
+  const run = coordinator.prompt('The greeting is misspelled. Fix it.')
   for await (const event of run) {
     if (event.type === 'toolExecutionStart') write(`→ ${event.toolName}: ${event.args.task}`)
     if (event.type === 'childEvent' && event.event.type === 'toolExecutionStart')

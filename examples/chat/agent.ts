@@ -1,7 +1,7 @@
 import { Agent, defineTool, resumeAgent, type SessionStore } from 'phi-core'
 import { scripted } from 'phi-core/testing'
 
-/** A scripted model that reads only the last prompt. A real model is one line: `anthropic('claude-sonnet-4-6', { apiKey })`. */
+/** A scripted model that reads only the last prompt. For a real model, use one line: `anthropic('claude-sonnet-4-6', { apiKey })`. */
 const model = scripted(
   (request) => {
     const [last, asked] = [request.messages.at(-1), request.messages.findLast(({ role }) => role === 'user')]
@@ -15,10 +15,10 @@ const model = scripted(
 
 const notes: string[] = []
 
-/** The call waits for approval, even if the tab closes before. */
+/** The call stays pending until it is approved, even if the tab closes first. */
 const writeNote = defineTool<{ text: string }>({
   name: 'write_note',
-  description: 'Writes a note down.',
+  description: 'Writes a note.',
   parameters: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'], additionalProperties: false },
   needsApproval: true,
   execute: async ({ text }) => `${notes.push(text)} notes`,
@@ -26,7 +26,7 @@ const writeNote = defineTool<{ text: string }>({
 
 const settings = { model, tools: [writeNote], systemPrompt: 'You keep notes.' }
 
-/** Opens a conversation in `store`: a new one without an id, otherwise the stored one. */
+/** Opens the stored conversation with this id, or a new one if there is no id. */
 export function openAgent(store: SessionStore, sessionId?: string): Promise<Agent> | Agent {
   return sessionId === undefined ? new Agent({ ...settings, session: store }) : resumeAgent(store, sessionId, settings)
 }

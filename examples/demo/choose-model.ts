@@ -18,7 +18,7 @@ const localServers = [
   { name: 'llama.cpp', url: 'http://127.0.0.1:8080/v1' },
 ]
 
-/** The model of a key in the environment, else of a local server, else the scripted one. */
+/** Returns the model for a key in the environment, otherwise for a local server, otherwise the scripted model. */
 export async function chooseModel(): Promise<ChosenModel> {
   try {
     const model = await modelFromEnv()
@@ -33,7 +33,7 @@ function scriptedModel(): ChosenModel {
   const cost = { inputPerMillion: 3, outputPerMillion: 15, cacheReadPerMillion: 0.3, cacheWritePerMillion: 3.75 }
   return {
     model: scripted(story, { delayMs: process.stdout.isTTY ? 40 : 2, chunkSize: 3, config: { cost } }),
-    description: 'Model: scripted, part of this demo. The tools are real; the prices are those of a usual model.',
+    description: 'Model: scripted, part of this demo. The tools are real; the prices are typical.',
   }
 }
 

@@ -6,13 +6,13 @@ import { z } from 'zod'
 
 const weather = defineTool({
   name: 'weather',
-  description: 'The weather in a city.',
+  description: 'Current weather in a city.',
   parameters: z.object({ city: z.string() }),
   needsApproval: true,
   execute: ({ city }) => ({ city, rain: 0.8 }),
 })
 
-/** A client tool: the page runs it. */
+/** A client tool, which the page runs. */
 const setTheme = clientTool({
   name: 'set_theme',
   description: 'Sets the colours of the page.',
@@ -30,7 +30,7 @@ const picture = {
   data: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
 } as const
 
-/** A scripted model that calls both tools. A story takes long enough to be stopped. */
+/** A scripted model that calls both tools. A story streams slowly enough to be stopped. */
 const fast = scripted(
   ({ messages }): ScriptedStep => {
     const last = messages.at(-1)

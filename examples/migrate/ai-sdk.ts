@@ -2,7 +2,7 @@ import { type LanguageModel, stepCountIs, streamText, tool } from 'ai'
 import { z } from 'zod'
 
 const weather = tool({
-  description: 'The weather in a city.',
+  description: 'Current weather in a city.',
   inputSchema: z.object({ city: z.string() }),
   execute: async ({ city }) => `${city}: 4 °C, rain`,
 })

@@ -5,7 +5,7 @@ import { z } from 'zod'
 
 const weather = tool(({ city }) => `${city}: 4 °C, rain`, {
   name: 'weather',
-  description: 'The weather in a city.',
+  description: 'Current weather in a city.',
   schema: z.object({ city: z.string() }),
 })
 

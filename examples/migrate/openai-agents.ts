@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 const weather = tool({
   name: 'weather',
-  description: 'The weather in a city.',
+  description: 'Current weather in a city.',
   parameters: z.object({ city: z.string() }),
   execute: async ({ city }) => `${city}: 4 °C, rain`,
 })

@@ -12,7 +12,7 @@ export async function askLimited(model: Model, prompt: string, write: (text: str
 // #region program
 const weather = defineTool({
   name: 'weather',
-  description: 'The weather in a city.',
+  description: 'Current weather in a city.',
   parameters: z.object({ city: z.string() }),
   execute: ({ city }) => `${city}: 4 °C, rain`,
 })

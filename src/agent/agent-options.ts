@@ -39,38 +39,59 @@ import type { LoopConfig } from '../loop/loop-config.ts'
 import type { Model } from '../types/model/model.ts'
 import type { ResponseFormatInput } from '../types/model/provider.ts'
 import type { Budget } from '../types/run/budget.ts'
-import type { UpcomingTurn } from '../types/run/turn.ts'
+import type { DataSchemas } from '../types/run/data.ts'
+import type { LoopHooks, SystemPromptFunction } from '../types/run/turn.ts'
 import type { Journal } from '../types/session/journal.ts'
 import type { SessionStore } from '../types/session/session-store.ts'
 import type { SharedStateRules } from '../types/session/shared-state.ts'
 import type { SkillSet } from '../types/tool/skills.ts'
-import type { AgentTool } from '../types/tool/tool.ts'
+import type { AgentTool, ContextOf } from '../types/tool/tool.ts'
 import type { Workspace } from '../types/tool/workspace.ts'
 import { type Choices, checkChoices, choicesShape } from './choices.ts'
 
 /** Settings that an agent passes to the loop unchanged. */
 type LoopSettings = Omit<
   LoopConfig,
-  'model' | 'journal' | 'checkAnswer' | 'systemPrompt' | 'skills' | 'responseFormat' | 'steering' | 'followUps' | 'firstTurnTrigger'
+  | 'model'
+  | 'hooks'
+  | 'journal'
+  | 'checkAnswer'
+  | 'systemPrompt'
+  | 'skills'
+  | 'responseFormat'
+  | 'steering'
+  | 'followUps'
+  | 'firstTurnTrigger'
 >
 
 /**
- * Options of an agent. Only the model is required. `Output` is the output type of `responseFormat`. Source: docs/concepts/agent-and-run.md
+ * Options for an agent. Only the model is required. `Output` is the output type of `responseFormat`. Source: docs/concepts/agent-and-run.md
  */
-export interface AgentOptions<Output = unknown, Tools extends readonly AgentTool[] = readonly AgentTool[]> extends LoopSettings {
+export interface AgentOptions<
+  Output = unknown,
+  Tools extends readonly AgentTool[] = readonly AgentTool[],
+  Context = ContextOf<Tools>,
+  Data extends DataSchemas = DataSchemas,
+> extends LoopSettings {
   model: Model
   /**
-   * Format of every response, and of `output` in results; tools stay usable. An unsupported schema ends the run with an error. Default:
+   * Format of every response. Sets the type of `output`. Tools remain available. An unsupported schema ends the run with an error. Default:
    * text.
    */
   responseFormat?: ResponseFormatInput<Output>
   /** System prompt, or a function that returns it before each turn. Default: none. */
-  systemPrompt?: string | ((turn: UpcomingTurn) => string | Promise<string>)
-  /** Skills whose index follows the system prompt of every run. The agent's `read_file` must read the workspace they were loaded from. */
+  systemPrompt?: string | SystemPromptFunction<Context>
+  /** Application callbacks that the loop awaits before and after each step. */
+  hooks?: LoopHooks<Context>
+  /** Skills to list after the system prompt of every run. The agent's `read_file` must read the workspace that contains the skills. */
   skills?: SkillSet
   tools?: Tools
-  /** Models, thinking levels and tools that prompts may choose by name. Default: none. */
+  /** Models, thinking levels and tools that prompts can select by name. Default: none. */
   choices?: Choices
+  /** Default `context` for prompts that pass none. Default: none. */
+  context?: Context
+  /** Schemas of the data parts that tools, hooks and plugins send, by name. Default: any name and JSON value. */
+  data?: Data
   /** Initial history. */
   messages?: readonly MessageInput[]
   /** Enables execution limits and context management. Default: `true`. */
@@ -79,13 +100,13 @@ export interface AgentOptions<Output = unknown, Tools extends readonly AgentTool
   steeringMode?: QueueMode
   /** Default: `oneAtATime`. */
   followUpMode?: QueueMode
-  /** Workspace of the agent's tools. Only the application reads this; the agent does not use it. */
+  /** Workspace that the agent's tools use. For the application's reference. The agent ignores this option. */
   workspace?: Workspace
-  /** Default: a new id. */
+  /** Agent id. Default: a new id. */
   agentId?: string
-  /** Name in `agentStart`, hooks and traces. Use few distinct names, not one per user. Default: none. */
+  /** Agent name in `agentStart`, hooks and traces. Use a small set of names, not one per user. Default: none. */
   agentName?: string
-  /** Default: a new id. */
+  /** Session id. Default: a new id. */
   sessionId?: string
   /**
    * Records every loop in its session, so that input and responses are durable before the run continues. See also `resumeAgent`. Default:
@@ -97,34 +118,39 @@ export interface AgentOptions<Output = unknown, Tools extends readonly AgentTool
   /** Shared JSON state that tools, the application and clients change. See `sharedState`. Default: none. */
   sharedState?: SharedStateRules
   /**
-   * Resources that `agent.close()` closes too, such as an MCP tool set of this agent alone. Agents made by `with` and `fork` do not own
-   * them.
+   * Resources that `agent.close()` also closes, such as an MCP tool set that only this agent uses. Agents created by `with` or `fork` do
+   * not own them.
    */
   owns?: readonly { close(): unknown }[]
-  /** Bytes of events that a run retains for late readers. Default: 4 MiB. */
+  /** Maximum bytes of past events that a run buffers for late readers. Default: 4 MiB. */
   replayBytes?: number
 }
 
-/** Settings of an agent, without history and identity. */
+/** An agent's settings, without its history and ids. */
 export type AgentSettings<Output = unknown> = Omit<AgentOptions<Output>, 'messages' | 'agentId' | 'sessionId' | 'owns' | 'sharedState'>
 
-/** Options of one run, including settings that apply to each of its requests. */
-export interface PromptOptions<Output = unknown> extends RequestSettings {
-  /** One of `choices.models`. Default: the agent's model. Throws `ConfigError` `notAllowed` for other names, as do the next two. */
+/** Options for one run, including settings that apply to each of its requests. */
+export interface PromptOptions<Output = unknown, Context = unknown> extends RequestSettings {
+  /** A model name in `choices.models`. Default: the agent's model. Throws `ConfigError` `notAllowed` for other names. */
   model?: string
-  /** Names in `choices.tools`: additional tools of this run. */
+  /** Additional tools for this run: names in `choices.tools`. Throws `ConfigError` `notAllowed` for other names. */
   tools?: readonly string[]
-  /** Client tools that the client declares and runs. Their names must be in `choices.clientTools`. */
+  /** Client tools that the client declares and runs. Throws `ConfigError` `notAllowed` unless `choices.clientTools` lists their names. */
   clientTools?: readonly ClientToolDeclaration[]
-  /** Thinking level; one of `choices.thinking` if set. Default: the agent's setting. */
+  /** Thinking level. Must be in `choices.thinking`, if set. Default: the agent's setting. */
   thinking?: ThinkingLevel
-  /** Stops the run when it aborts; owned by the caller. */
+  /** Stops the run when it aborts. The caller owns the signal. */
   signal?: AbortSignal
   /** Any JSON, passed through to `agentStart`. */
   metadata?: JsonValue
-  /** Budget that is also charged for the run, and stops it. Default: only the run's own limits. */
+  /**
+   * Value passed to this run's tools, hooks, plugins and prompt functions as `context`, such as a tenant or a connection. Never sent,
+   * stored or emitted. A continued run keeps its prompt's context. Default: none.
+   */
+  context?: Context
+  /** Parent budget: the run is charged to it and stops at its limits. Default: only the run's own limits. */
   budget?: Budget
-  /** Kind of the run in `agentStart`. Default: `initial` for a prompt, `default` for a continuation. */
+  /** Run kind reported in `agentStart`. Default: `initial` for a prompt, `default` for a continuation. */
   kind?: ContinuationKind
   /** Maximum repair requests for an invalid response. Default: the agent's setting. */
   repair?: number
@@ -132,19 +158,24 @@ export interface PromptOptions<Output = unknown> extends RequestSettings {
   responseFormat?: ResponseFormatInput<Output>
 }
 
-/** Options of `newSession`. */
+/** Run options as rest arguments. `context` is required if one of the agent's tools declares it. */
+export type RunArguments<Output, Context, More = unknown> = unknown extends Context
+  ? [options?: PromptOptions<Output, Context> & More]
+  : [options: PromptOptions<Output, Context> & { context: Context } & More]
+
+/** Options for `newSession`. */
 export interface NewSessionOptions {
-  /** Only if the last run started longer ago than this, in milliseconds. Default: always. */
+  /** Starts a new session only if the last run started more than this many milliseconds ago. Default: always. */
   afterIdleMs?: number
 }
 
-/** Options of `compact`. */
-export interface CompactOptions extends Pick<PromptOptions, 'signal' | 'metadata' | 'budget'> {
-  /** What a summary should focus on. */
+/** Options for `compact`. */
+export interface CompactOptions extends Pick<PromptOptions, 'signal' | 'metadata' | 'budget' | 'context'> {
+  /** Topic that the summary should focus on. */
   focusMessage?: string
 }
 
-/** Converts the settings of an agent to a loop configuration. */
+/** Converts an agent's settings to a loop configuration. */
 export function toLoopConfig({
   contextManagement,
   limits,
@@ -157,6 +188,7 @@ export function toLoopConfig({
   steeringMode: _steering,
   followUpMode: _followUps,
   replayBytes: _bytes,
+  context: _context,
   systemPrompt,
   skills,
   ...rest
@@ -172,14 +204,15 @@ export function toLoopConfig({
 
 const aQueueMode = oneOf('oneAtATime', 'all')
 
-/** All agent options and their shapes. */
+/** Validation shapes of all agent options. */
 export const agentTable: OptionTable<AgentOptions> = {
   ...settingTable,
   systemPrompt: either(aText, aFunction),
   skills: aSkillSet,
   tools: toolList,
   choices: choicesShape,
-  // Validated and completed by `toHistory`.
+  context: anything,
+  // `toHistory` validates messages and adds missing ids.
   messages: anything,
   contextManagement: aFlag,
   steeringMode: aQueueMode,
@@ -189,7 +222,7 @@ export const agentTable: OptionTable<AgentOptions> = {
   agentName: aText,
   sessionId,
   session: aStore,
-  sharedState: withMethods('shared state, as sharedState makes it', 'begin'),
+  sharedState: withMethods('shared state from sharedState', 'begin'),
   owns: listOf(withMethods('something to close', 'close')),
   replayBytes: aPositiveNumber,
 }
@@ -200,6 +233,7 @@ export const promptTable: OptionTable<PromptOptions> = {
   thinking: thinkingLevel,
   signal: aSignal,
   metadata: json,
+  context: anything,
   budget: aBudget,
   kind: continuationKind,
   repair: wholeFrom(0),
@@ -210,10 +244,10 @@ const { messages: _history, agentId: _agent, sessionId: _session, owns: _owned, 
 const agentOptions = options<AgentOptions>(agentTable)
 const agentSettings = options<AgentSettings>(settingsOfAgent)
 const promptOptions = options<PromptOptions>(promptTable)
-const { signal, metadata, budget } = promptTable
-const compactOptions = options<CompactOptions>({ signal, metadata, budget, focusMessage: aText })
+const { signal, metadata, context, budget } = promptTable
+const compactOptions = options<CompactOptions>({ signal, metadata, context, budget, focusMessage: aText })
 
-/** Throws `ConfigError` for invalid options, with the option, its value and the valid ones. */
+/** Throws `ConfigError` for invalid options, with the option, its value and the valid values. */
 export function checkAgentOptions(given: AgentOptions): void {
   checkOptions(given, agentOptions)
   checkTogether(given)
@@ -240,7 +274,7 @@ function checkTogether({
     checkContextConfig(contextConfig, model.config)
     checkCostLimit(limits, model)
   }
-  if (session && journal) throw new ConfigError('invalidOption', 'Pass session or journal, not both.')
+  if (session && journal) throw new ConfigError('invalidOption', 'Both session and journal are set. Pass only one.')
   checkToolNames(tools)
   checkPluginNames(plugins)
   checkChoices({ tools, ...(choices !== undefined && { choices }) })

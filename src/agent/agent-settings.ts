@@ -9,8 +9,8 @@ import { isStandardSchema } from '../validation/tool-parameters.ts'
 import type { AgentSettings, PromptOptions } from './agent-options.ts'
 
 /**
- * Returns the request settings that a run records for its continuation: `before`, overridden by `given`; `undefined` if empty. Settings
- * that a record cannot store are listed by name.
+ * Returns the request settings to record for a continuation: `before`, overridden by `given`, or `undefined` if empty. Settings that cannot
+ * be stored are listed by name in `unrecorded`.
  */
 export function askedSettings(before: PromptSettings, given: PromptOptions): PromptSettings | undefined {
   const { headers = {}, body, maxTokens, ...plain } = settingsIn(given)
@@ -28,7 +28,7 @@ export function askedSettings(before: PromptSettings, given: PromptOptions): Pro
   const settings: PromptSettings = {
     ...kept,
     ...plain,
-    // JSON has no infinity.
+    // JSON cannot represent Infinity.
     ...(maxTokens !== undefined && Number.isFinite(maxTokens) && { maxTokens }),
     ...definedFields({ thinking, repair, model, tools, clientTools, body: open, responseFormat: format }),
     ...(unrecorded.length > 0 && { unrecorded }),
@@ -36,29 +36,29 @@ export function askedSettings(before: PromptSettings, given: PromptOptions): Pro
   return Object.keys(settings).length === 0 ? undefined : settings
 }
 
-/** Logs settings of the continued prompt that could not be recorded and are not given again. */
+/** Logs a warning if the original prompt had unrecorded settings that `given` does not set. */
 export function tellMissing(before: PromptSettings, given: PromptOptions, logger: AgentSettings['logger']): void {
   const missing = missingOf(before, given)
   if (missing.length === 0) return
   logWarning(logger, 'promptSettingsMissing', {
-    message: `The run continues without the settings of its prompt for ${missing.join(', ')}: no record holds that.`,
-    hint: 'Give it to continueLoop again.',
+    message: `The run continues without its prompt's settings for ${missing.join(', ')}, because no record stores them.`,
+    hint: 'Pass them to continueLoop again.',
   })
 }
 
-/** Returns settings that were not recorded and are not given again. */
+/** Returns the names of unrecorded settings that `given` does not set. */
 function missingOf({ unrecorded = [] }: PromptSettings, given: PromptOptions): string[] {
   const again = new Set(Object.keys(definedFields(given)))
   return unrecorded.filter((name) => !again.has(name.split('.', 1).join()))
 }
 
-/** Removes settings given anew: if the new value cannot be recorded, the old one must not remain. */
+/** Removes settings that have a new value, so that the old value does not remain if the new one cannot be recorded. */
 function withoutGiven(before: PromptSettings, given: PromptOptions): PromptSettings {
   const again = new Set(Object.keys(definedFields(given)))
   return Object.fromEntries(Object.entries(before).filter(([name]) => !again.has(name)))
 }
 
-/** Returns the format as plain JSON; `undefined` if there is none, or it has no JSON form. */
+/** Returns the format as plain JSON, or `undefined` if it is unset or has no JSON form. */
 function recordedFormat(input: ResponseFormatInput): ResponseFormat | undefined {
   try {
     return JSON.parse(JSON.stringify(plainFormat(input)))
@@ -81,21 +81,21 @@ type Defaulted = Required<
 /**
  * Settings of an agent's next run, with defaults applied.
  *
- * - `limits` and `retry` have all fields. They are `false` if switched off; `contextManagement: false` also switches off `limits`.
- * - Settings with model-dependent defaults are present only if given: `thinking`, `maxTokens`, other request settings, `contextConfig`.
- *   `settings.model.config` has those of the model.
+ * - `limits` and `retry` contain all fields, or are `false` if disabled. `contextManagement: false` also disables `limits`.
+ * - Settings with model-dependent defaults (`thinking`, `maxTokens`, other request settings, `contextConfig`) are present only if set.
+ *   `settings.model.config` contains the model's values.
  *
  * Source: docs/concepts/agent-and-run.md
  */
 export type EffectiveSettings<Output = unknown> = Omit<AgentSettings<Output>, keyof Defaulted> & Defaulted
 
-/** Applies defaults to the given settings. */
+/** Returns the given settings with defaults applied. */
 export function effectiveSettings<Output>(given: AgentSettings<Output>): EffectiveSettings<Output> {
   const { limits, retry, contextManagement = true } = given
   const { queueMode, ...plain } = plainDefaults
   return {
     ...{ tools: [], ...plain, steeringMode: queueMode, followUpMode: queueMode },
-    ...(definedFields(given) as AgentSettings<Output>), // without what is undefined it is the same
+    ...(definedFields(given) as AgentSettings<Output>), // removing undefined properties keeps the type
     contextManagement,
     limits: limits === false || !contextManagement ? false : fullLimits(limits),
     retry: retry === false ? false : fullRetry(retry),
@@ -111,12 +111,12 @@ export function withOwnTools<Output>(settings: AgentSettings<Output>): AgentSett
 
 const givenTo = new WeakMap<object, AgentSettings>()
 
-/** Remembers the given settings of an agent, for {@link givenSettings}. */
+/** Stores an agent's explicit settings, for {@link givenSettings}. */
 export function noteGiven(agent: object, given: AgentSettings): void {
   givenTo.set(agent, given)
 }
 
-/** Returns an agent's settings without defaults: an agent derived from it may have other ones. */
+/** Returns an agent's explicit settings, because a derived agent may have other defaults. */
 export function givenSettings(agent: { readonly settings: AgentSettings }): AgentSettings {
   return givenTo.get(agent) ?? agent.settings
 }

@@ -8,10 +8,11 @@ import { checkOptions } from '../contract/shape/read.ts'
 import { anObject } from '../contract/shape/shape.ts'
 import { continuationOf, type LoopStart } from '../loop/agent-loop.ts'
 import { toMessages } from '../loop/intake.ts'
+import type { DataSchemas, TypesOfData } from '../types/run/data.ts'
 import type { AgentRun, Receipt } from '../types/run/run.ts'
 import type { SessionJournal } from '../types/session/session-store.ts'
 import type { SharedState, SharedStateRules } from '../types/session/shared-state.ts'
-import type { AgentTool } from '../types/tool/tool.ts'
+import type { AgentTool, ContextOf } from '../types/tool/tool.ts'
 import type { TypesOfTools } from '../types/tool/typed-tool.ts'
 import { AgentListeners } from './agent-listeners.ts'
 import {
@@ -24,6 +25,7 @@ import {
   checkSettings,
   type NewSessionOptions,
   type PromptOptions,
+  type RunArguments,
 } from './agent-options.ts'
 import { type EffectiveSettings, effectiveSettings, noteGiven, withOwnTools } from './agent-settings.ts'
 import { beginRun, continuationStart, promptStart, type RunStart, sendStart } from './begin-run.ts'
@@ -33,13 +35,13 @@ import { MessageQueue } from './message-queue.ts'
 import type { RunHandle } from './run-handle.ts'
 
 /**
- * A conversation with a model that can use tools: one history, one model, one run at a time. `Output` is the type of `output` in its
- * results: the output type of its `responseFormat`. `Tools` has the types of its tools, for typed clients: see `InferTools`.
+ * A conversation with a model that can use tools: one history, one model, one run at a time. `Output` is the output type of
+ * `responseFormat`. `Tools` and `Data` contain types for clients: see `InferTools`, `InferData`. `Context` is the `context` type of the tools.
  *
  * **Contract**
- * - `prompt` and `continueLoop` return at once. During a run they throw `AgentBusyError` without any effect.
+ * - `prompt` and `continueLoop` return immediately. During a run they throw `AgentBusyError` and change nothing.
  * - Settings may change at any time and apply from the next run. The history may change only between runs.
- * - The history is an ordered list; every prompt sends all of it.
+ * - Every prompt sends the whole history, in order.
  *
  * Source: docs/concepts/agent-and-run.md
  *
@@ -49,9 +51,15 @@ import type { RunHandle } from './run-handle.ts'
  * for await (const event of agent.prompt('Will it rain in Oslo?')) console.log(event.type)
  * ```
  */
-export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readonly AgentTool[]> {
-  /** Phantom property for type inference; never set at runtime. */
+export class Agent<
+  Output = unknown,
+  Tools extends readonly AgentTool[] = readonly AgentTool[],
+  Context = ContextOf<Tools>,
+  Data extends DataSchemas = DataSchemas,
+> {
+  // Phantom properties for type inference. Never set at runtime.
   declare readonly '~tools'?: TypesOfTools<Tools[number]>
+  declare readonly '~data'?: TypesOfData<Data>
   #settings: AgentSettings<Output>
   #effective: EffectiveSettings<Output> | undefined
   readonly #conversation: Conversation
@@ -62,7 +70,7 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   #run: RunHandle | undefined
 
   /** Throws `ConfigError` without a model, or for an invalid option. */
-  constructor(options: AgentOptions<Output, Tools>) {
+  constructor(options: AgentOptions<Output, Tools, Context, Data>) {
     checkAgentOptions(options)
     const { messages = [], agentId, sessionId, owns = [], sharedState, ...settings } = options
     this.#owned = owns
@@ -75,31 +83,31 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   // Running
 
   /** Sends input to the model and returns the run. Throws `AgentBusyError`, and `ConfigError` `emptyPrompt` for input without content. */
-  prompt<Answer = Output>(input: PromptInput, options: PromptOptions<Answer> = {}): AgentRun<NoInfer<Answer>> {
+  prompt<Answer = Output>(input: PromptInput, ...[options = {}]: RunArguments<Answer, Context>): AgentRun<NoInfer<Answer>> {
     this.#assertIdle()
     return this.#begin(promptStart(toMessages(input)), options)
   }
 
   /**
    * Continues from the current history: after a failed or aborted response, after appended messages, or after a `paused` run. Uses the
-   * settings of the unfinished prompt, overridden by `options`. Throws `AgentBusyError` during a run, and `ConfigError` if there is nothing
-   * to continue.
+   * settings and `context` of the unfinished prompt, overridden by `options`. Throws `AgentBusyError`, and `ConfigError` if nothing is
+   * left.
    */
-  continueLoop<Answer = Output>(options: PromptOptions<Answer> = {}): AgentRun<NoInfer<Answer>> {
+  continueLoop<Answer = Output>(options: PromptOptions<Answer, Context> = {}): AgentRun<NoInfer<Answer>> {
     this.#assertIdle()
     return this.#begin({ ...continuationStart(continuationOf(this.#conversation.context)), goesOn: true }, options)
   }
 
   /**
-   * Sends input whatever the history ends with: prompts after a finished response, otherwise continues. Pending approvals come first, then
-   * `input`. Throws as `prompt`.
+   * Sends input regardless of the last message: prompts after a finished response, otherwise continues. Requests pending approvals first,
+   * then sends `input`. Throws like `prompt`.
    */
-  send<Answer = Output>(input: PromptInput, options: PromptOptions<Answer> = {}): AgentRun<NoInfer<Answer>> {
+  send<Answer = Output>(input: PromptInput, ...[options = {}]: RunArguments<Answer, Context>): AgentRun<NoInfer<Answer>> {
     this.#assertIdle()
     return this.#begin(sendStart(toMessages(input), this.#conversation.context), options)
   }
 
-  /** Compacts the context now, as a run of kind `compaction`. `focusMessage`: what a summary should focus on. Throws `AgentBusyError`. */
+  /** Compacts the context now, as a run of kind `compaction`. `focusMessage` is the summary's focus. Throws `AgentBusyError`. */
   compact(options: CompactOptions = {}): AgentRun {
     this.#assertIdle()
     checkCompactOptions(options)
@@ -109,12 +117,12 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   }
 
   /**
-   * Generates a new response to the last user message, or to the one of `messageId`, as a run of kind `rerun`.
-   * - All later messages leave the history; a session keeps them in its tree.
+   * Generates a new response to the last user message, or to the user message at or before `messageId`, as a run of kind `rerun`.
+   * - Removes all later messages from the history. A session keeps them in its tree.
    * - Uses the model and settings of the original prompt, overridden by `options`.
-   * - Throws as `continueLoop`, and `ConfigError` `emptyHistory`, `unknownMessage`. Nothing has changed then.
+   * - Throws like `continueLoop`, and `ConfigError` `emptyHistory` or `unknownMessage`. On an error, nothing changes.
    */
-  regenerate<Answer = Output>(given: PromptOptions<Answer> & { messageId?: string } = {}): AgentRun<NoInfer<Answer>> {
+  regenerate<Answer = Output>(...[given = {}]: RunArguments<Answer, Context, { messageId?: string }>): AgentRun<NoInfer<Answer>> {
     this.#assertIdle()
     checkOptions(given, anObject)
     const { messageId, ...options } = given
@@ -128,11 +136,15 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
 
   /**
    * Replaces the user message `messageId` by `input` and prompts again, as a run of kind `branch`.
-   * - The message and all later ones leave the history; a session keeps them in its tree.
+   * - Removes the message and all later messages from the history. A session keeps them in its tree.
    * - Uses the model and settings of the original prompt, as `regenerate` does.
-   * - Throws as `prompt`, and `ConfigError` `unknownMessage`. Nothing has changed then.
+   * - Throws like `prompt`, and `ConfigError` `unknownMessage`. On an error, nothing changes.
    */
-  editAndResend<Answer = Output>(messageId: string, input: PromptInput, options: PromptOptions<Answer> = {}): AgentRun<NoInfer<Answer>> {
+  editAndResend<Answer = Output>(
+    messageId: string,
+    input: PromptInput,
+    ...[options = {}]: RunArguments<Answer, Context>
+  ): AgentRun<NoInfer<Answer>> {
     this.#assertIdle()
     const at = this.#conversation.userMessageAt(messageId)
     const start = { ...promptStart(toMessages(input)), asked: this.#conversation.askedAt(at) }
@@ -149,25 +161,22 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
     return this.#run
   }
 
-  /** Longest timeout of the running tools, in milliseconds; `undefined` if none runs or one has no timeout. */
+  /** Longest timeout of the running tools, in milliseconds. `undefined` if no tool is running or a running tool has no timeout. */
   get currentToolTimeoutMs(): number | undefined {
     return this.#run?.currentToolTimeoutMs
   }
 
-  /** Returns pending approvals of the running run, or of the last one; `continueLoop` requests them again. */
+  /** Returns the pending approvals of the current or last run. `continueLoop` requests them again. */
   pendingApprovals(): PendingApproval[] {
     return this.#run?.pendingApprovals() ?? this.#conversation.pendingApprovals(this.#settings.tools ?? [])
   }
 
-  /** Returns pending client tool calls, in the same way. */
+  /** Returns the pending client tool calls of the current or last run. */
   pendingClientCalls(): PendingClientCall[] {
     return this.#run?.pendingClientCalls() ?? this.#conversation.pendingClientCalls(this.#allTools)
   }
 
-  /**
-   * Stops waiting for approvals and input in the running run: at the next pending request, the run ends `paused`. A continued run requests
-   * again.
-   */
+  /** Stops waiting for approvals and input: the next request ends the run as `paused`. A continued run repeats the requests. */
   stopAsking(): void {
     this.#run?.stopAsking()
   }
@@ -177,7 +186,7 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
     this.#run?.abort(reason)
   }
 
-  /** Aborts, clears the history and returns queued messages. The agent is idle at once; the old run settles later. */
+  /** Aborts, clears the history and returns queued messages. The agent is idle immediately. The old run settles later. */
   reset(): void {
     this.abort()
     this.clearQueues()
@@ -198,25 +207,25 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
     return this.#run?.steer(input) ?? this.#steering.add(toMessages(input))
   }
 
-  /** Queues a message for the point where the agent would otherwise stop. */
+  /** Queues a message for delivery when the agent would otherwise stop. */
   followUp(input: PromptInput, ...more: never[]): Receipt {
     refuseMore('followUp', more, queueAdvice)
     return this.#run?.followUp(input) ?? this.#followUps.add(toMessages(input))
   }
 
-  /** Returns all queued messages, steering and follow-ups. */
+  /** Withdraws all queued steering and follow-up messages. Their receipts become `returned`. */
   clearQueues(): void {
     this.#steering.clear()
     this.#followUps.clear()
   }
 
-  // Settings: readable at any time, changes apply from the next run
+  // Settings: readable at any time. Changes apply from the next run
 
   /**
-   * Changes settings from the next run on; `undefined` resets to the default. If one is invalid, throws `ConfigError` and changes nothing.
+   * Changes settings from the next run on. `undefined` resets to the default. If one is invalid, throws `ConfigError` and changes nothing.
    */
   configure(changes: { [Name in keyof AgentSettings]?: AgentSettings<Output>[Name] | undefined }): void {
-    const settings = { ...this.#settings, ...changes } as AgentSettings<Output> // what is undefined counts as left out, and the check refuses no model
+    const settings = { ...this.#settings, ...changes } as AgentSettings<Output> // undefined values count as omitted, and the check guarantees a model
     checkSettings(settings)
     this.#settings = withOwnTools(settings)
     this.#effective = undefined
@@ -224,8 +233,8 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   }
 
   /**
-   * Changes the tools: of a running run from its next turn, and of all later runs. If they are invalid, throws `ConfigError` and changes
-   * nothing. The list is copied.
+   * Changes the tools from the current run's next turn on, and for all later runs. Copies the list. If a tool is invalid, throws
+   * `ConfigError` and changes nothing.
    */
   setTools(tools: readonly AgentTool[]): void {
     this.configure({ tools })
@@ -241,9 +250,9 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
     return this.#effective
   }
 
-  // History: changes only between runs
+  // History: can change only between runs
 
-  /** The history. Entries never change; the list grows during a run. */
+  /** The history. Entries are immutable. The list grows during a run. */
   get messages(): readonly AgentMessage[] {
     return this.#conversation.context.messages
   }
@@ -255,31 +264,31 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   }
 
   /**
-   * Replaces the history; `[]` empties it. `parseMessages` reads the output of `serializeMessages`. Throws `AgentBusyError` during a run.
+   * Replaces the history. `[]` empties it. `parseMessages` reads the output of `serializeMessages`. Throws `AgentBusyError` during a run.
    */
   replaceMessages(messages: readonly MessageInput[]): void {
     this.#assertIdle()
     this.#conversation.replace(messages)
   }
 
-  /** Returns the state to resume from here, in this or another process, as plain JSON without secrets. Queued messages are not included. */
+  /** Returns the state from which this or another process can resume, as plain JSON without secrets. Excludes queued messages. */
   checkpoint(): AgentSnapshot {
     return this.#conversation.snapshot(this.#settings)
   }
 
   /**
-   * Restores a checkpoint: identity, history, context state and settings. Model and tools stay.
-   * - With `journal`, later loops are recorded there, and the snapshot is adopted instead of copied; see `resumeAgent`.
-   * - Throws `SessionError` for an invalid snapshot, as `parseSnapshot`, and `AgentBusyError` during a run.
+   * Restores a checkpoint: identity, history, context state and settings. Keeps the model and tools.
+   * - With `journal`, records later loops there and adopts the snapshot instead of copying it. See `resumeAgent`. - Throws `SessionError`
+   *   for an invalid snapshot, like `parseSnapshot`, and `AgentBusyError` during a run.
    */
   restore(snapshot: AgentSnapshot, journal?: SessionJournal): void {
     this.#assertIdle()
     const own = journal === undefined ? snapshotCopy(snapshot) : snapshot
-    if (own.settings !== undefined) this.configure({ ...settingsOf(own.settings), ...derivedPrompt(this.#settings) })
+    if (own.settings !== undefined) this.configure(settingsOf(own.settings, this.#settings))
     this.#conversation.become(own, journal)
   }
 
-  /** Shared state of the session, if the agent has the option `sharedState`. Source: docs/guides/shared-state.md */
+  /** The session's shared state, if the `sharedState` option is set. Source: docs/guides/shared-state.md */
   get sharedState(): SharedState | undefined {
     return this.#conversation.shared
   }
@@ -296,13 +305,12 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   get lastLoopId(): string | undefined {
     return this.#conversation.lastLoopId
   }
-  /** Start of the last run of this session, epoch milliseconds. */
+  /** Start time of this session's last run, in epoch milliseconds. */
   get lastActiveAt(): number | undefined {
     return this.#conversation.lastActiveAt
   }
-
   /**
-   * Starts a new session with the same history and returns its id. With `afterIdleMs`, only if the last run started longer ago; otherwise
+   * Starts a new session with the same history and returns its id. With `afterIdleMs`, only if the last run started longer ago. Otherwise
    * returns the current id. Throws `AgentBusyError` during a run.
    */
   newSession(options: NewSessionOptions = {}): string {
@@ -312,17 +320,17 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   }
 
   /**
-   * Names the session, 1 to 100 characters; also during a run. Resolves when the name is stored. Rejects with `ConfigError` `invalidOption`
-   * for other texts, and with `SessionError`, `notFound` if the session is not stored yet.
+   * Sets the session's name (1 to 100 characters), even during a run. Resolves when the name is stored. Rejects with `ConfigError`
+   * `invalidOption` for an invalid name, and with `SessionError`: `notFound` if the session is not stored yet.
    */
   rename(title: string): Promise<void> {
     return this.#conversation.rename(title)
   }
 
-  /** Creates an agent with these settings and this history, changed by `overrides`, with its own identity unless overridden. */
+  /** Creates an agent with this agent's settings and history, changed by `overrides`. The new agent gets new ids unless overridden. */
   with<Answer = Output>(overrides: Partial<AgentOptions<Answer>>): Agent<NoInfer<Answer>> {
     checkOptions(overrides, anObject, 'overrides')
-    const options = { ...this.#settings, messages: this.messages, ...overrides } as AgentOptions<Answer> // without another form, Answer is Output
+    const options = { ...this.#settings, messages: this.messages, ...overrides } as AgentOptions<Answer> // without a different format, Answer equals Output
     const agent = new Agent(options)
     const { shared } = this.#conversation
     if (shared !== undefined && overrides.sharedState === undefined) agent.#share(shared)
@@ -331,8 +339,8 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   }
 
   /**
-   * Creates a branch: an agent in the same session with its own copy of the history. The loops of the branch descend from the last loop of
-   * this agent, and forks never share loop ids. See `exploreBranches`.
+   * Creates a branch: an agent in the same session with a separate copy of the history. The branch's loops descend from this agent's last
+   * loop, and forks never share loop ids. See `exploreBranches`.
    */
   fork<Answer = Output>(overrides: Partial<Omit<AgentOptions<Answer>, 'agentId' | 'sessionId'>> = {}): Agent<NoInfer<Answer>> {
     checkOptions(overrides, anObject, 'overrides')
@@ -342,8 +350,8 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   }
 
   /**
-   * Waits until everything is durable, releases write access to the session, and closes what the agent `owns`. A later prompt acquires
-   * access again. Rejects with the first failure, after all are closed.
+   * Waits until all records are durable, releases write access to the session, and closes the resources in `owns`. A later prompt acquires
+   * access again. Closes all resources, then rejects with the first failure, if any.
    */
   async close(): Promise<void> {
     const closing = [this.#conversation.recorder.journal, ...this.#owned].map(async (owned) => owned?.close())
@@ -351,7 +359,7 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
     await Promise.all(closing)
   }
 
-  /** Including the tools chosen by the unfinished prompt. */
+  /** Includes the tools selected by the unfinished prompt. */
   get #allTools(): readonly AgentTool[] {
     const { tools = [] } = this.#settings
     const { asked } = this.#conversation.context
@@ -385,11 +393,6 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
       options,
     )
     this.#run = run
-    return run as AgentRun<Answer> // its output is what the schema made that gave Answer its type
+    return run as AgentRun<Answer> // the schema that determines Answer produced the output
   }
-}
-
-/** Leaves out a system prompt that is a function: snapshots cannot store code. */
-function derivedPrompt({ systemPrompt }: AgentSettings): Pick<AgentSettings, 'systemPrompt'> {
-  return typeof systemPrompt === 'function' ? { systemPrompt } : {}
 }

@@ -23,15 +23,15 @@ import { RunHandle } from './run-handle.ts'
 /** Describes the run to start. */
 export interface RunStart {
   start: LoopStart
-  /** Default, unless the options set a kind. */
+  /** Run kind, unless the options set one. */
   kind: ContinuationKind
-  /** Input placed before steering messages. */
+  /** Input to insert before steering messages. */
   prompts?: readonly AgentMessage[]
-  /** Continues the unfinished prompt with its request settings. */
+  /** Whether to continue the unfinished prompt with its recorded request settings. */
   goesOn?: true
-  /** Request settings of the original message of a rerun or edit; defaults for those of the caller. */
+  /** For a rerun or edit: the original message's request settings, which the caller's options override. */
   asked?: PromptSettings
-  /** Start to use if other processes changed the history. Default: the same. */
+  /** Alternative start if another process changed the history. Default: this start. */
   afterTakeover?: (context: AgentContext) => LoopStart
 }
 
@@ -39,13 +39,13 @@ export function promptStart(messages: AgentMessage[]): RunStart {
   return { start: { type: 'prompt', messages }, kind: { kind: 'initial' } }
 }
 
-/** Continues an unfinished history. If another process has finished it, only queued messages are run. */
+/** Continues an unfinished history. If another process has finished the run, only processes queued messages. */
 export function continuationStart(start: LoopStart): RunStart {
   const afterTakeover = (context: AgentContext): LoopStart => tryContinuation(context) ?? { type: 'prompt', messages: [] }
   return { start, kind: { kind: 'default' }, afterTakeover }
 }
 
-/** Continues an unfinished history, followed by `messages`; otherwise prompts. Pending calls are requested first. */
+/** Continues an unfinished history and appends `messages`; otherwise prompts with them. Requests pending calls first. */
 export function sendStart(messages: AgentMessage[], context: AgentContext): RunStart {
   const continuation = tryContinuation(context)
   if (continuation !== undefined && continuation.isAnswered !== true) return { ...continuationStart(continuation), prompts: messages }
@@ -57,7 +57,7 @@ export function sendStart(messages: AgentMessage[], context: AgentContext): RunS
   return { start: prompt, kind: { kind: 'initial' }, afterTakeover }
 }
 
-/** Parts of an agent that a run needs. */
+/** The agent state that a run uses. */
 export interface RunningAgent {
   settings: AgentSettings
   conversation: Conversation
@@ -68,7 +68,7 @@ export interface RunningAgent {
   onEnd: (run: RunHandle) => void
 }
 
-/** Starts a run with the agent's current settings and history. Throws `ConfigError` for invalid options, without any effect. */
+/** Starts a run with the agent's current settings and history. Throws `ConfigError` for invalid options, before changing anything. */
 export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptions): RunHandle {
   checkPromptOptions(given)
   const { start, kind, prompts } = what
@@ -78,7 +78,7 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
   const settingsWith = (asked: PromptChoice): AgentSettings => chosen(agent.settings, { ...asked, ...definedFields(given) })
   const settings = settingsWith(before)
   checkCostLimit(false, settings.model, given.budget)
-  // The choices of a continued prompt were validated when it was made.
+  // A continued prompt's choices were validated when the prompt was sent.
   checkToolChoice(given.toolChoice ?? agent.settings.toolChoice, settings)
   const { systemPrompt: prompt = '', skills, tools = [], replayBytes, logger, agentName } = settings
   const { kind: givenKind = kind, signal, metadata, budget } = given
@@ -105,6 +105,10 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
   const loopId = nextLoopId(context, sessionId, config)
   const origin = { kind: givenKind, loopId, ...(parentLoopId !== undefined && { parentLoopId }) }
   keepAsked(context, what, before, given)
+  const ofLast = conversation.contextOfLast()
+  const own = runContextOf(what, given, settings, ofLast)
+  const kept = keptContext(loopId, start, { ofLast, own })
+  conversation.lastContext = kept
   conversation.noteAsked(loopId)
   conversation.lastLoopId = loopId
   conversation.lastActiveAt = now()
@@ -122,11 +126,19 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
       const { shared } = conversation
       const named = {
         ...loopOptions,
+        ...(own !== undefined && { context: own }),
         ...(agentName !== undefined && { agentName }),
         ...(shared !== undefined && { sharedState: shared }),
       }
       const request = { start, origin, context, config, options: named }
       const begun: AgentLoopRequest = journal === undefined ? request : await takeOver(request, journal, what)
+      if (begun !== request) {
+        // Another process may have run the last loop.
+        const known = begun.origin.parentLoopId === parentLoopId ? ofLast : undefined
+        const context = runContextOf({ ...what, start: begun.start }, given, settings, known)
+        begun.options = { ...begun.options, context }
+        Object.assign(kept, keptContext(begun.origin.loopId, begun.start, { ofLast: known, own: context }))
+      }
       if (what.goesOn === true && begun !== request) {
         before = what.asked ?? context.asked ?? {}
         begun.config = configWith(before)
@@ -135,7 +147,7 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
       }
       tellMissing(before, given, logger)
       if (begun.sharedState !== undefined) shared?.become(begun.sharedState, true)
-      // If this record fails, that of the loop fails too and ends the run.
+      // If this record fails, the loop's record also fails and ends the run.
       if (shared !== undefined) await shared.recordIfNew().catch(() => undefined)
       if (journal === undefined) return startLoop(begun)
       run.loopId = begun.origin.loopId
@@ -151,7 +163,34 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
   return run
 }
 
-/** Records the request settings of the unfinished prompt. A compaction has none. */
+/**
+ * Returns the context of a run. A continued run keeps its context, if known in this process, unless the caller replaces it. Pending calls
+ * keep the context of the run that made them. All other runs use the caller's context. `undefined` means the agent's default; `null` is a
+ * value.
+ */
+function runContextOf(
+  { start, goesOn, asked }: RunStart,
+  { context }: PromptOptions,
+  defaults: Pick<PromptOptions, 'context'>,
+  ofLast: { context: unknown } | undefined,
+): unknown {
+  const continues = start.type === 'continuation' && asked === undefined
+  const keeps = continues && (goesOn ? context === undefined : start.paused !== undefined)
+  const own = keeps && ofLast ? ofLast.context : context
+  return own === undefined ? defaults.context : own
+}
+
+/** Returns the context that a continuation of this loop keeps. A compaction does not change it. */
+function keptContext(
+  loopId: string,
+  start: LoopStart,
+  { ofLast, own }: { ofLast: { context: unknown } | undefined; own: unknown },
+): NonNullable<Conversation['lastContext']> {
+  if (start.type !== 'compaction') return { loopId, context: own }
+  return { loopId: ofLast === undefined ? undefined : loopId, context: ofLast?.context }
+}
+
+/** Records the unfinished prompt's request settings. A compaction has no request settings. */
 function keepAsked(context: AgentContext, { start }: RunStart, before: PromptSettings, given: PromptOptions): void {
   if (start.type === 'compaction') return
   const asked = askedSettings(before, given)
@@ -159,7 +198,7 @@ function keepAsked(context: AgentContext, { start }: RunStart, before: PromptSet
   else context.asked = asked
 }
 
-/** Settings of this run alone. */
+/** Settings that apply only to this run. */
 function ofRun({ thinking, responseFormat, repair, ...given }: PromptOptions): Partial<LoopConfig> {
   return {
     ...settingsIn(given),
@@ -172,7 +211,7 @@ function ofRun({ thinking, responseFormat, repair, ...given }: PromptOptions): P
 /** Milliseconds that an aborted run still waits for its session. */
 const openGraceMs = 1000
 
-/** Loop request of an agent, which assigns loop ids before the start. */
+/** An agent's loop request, which assigns loop ids before the start. */
 type AgentLoopRequest = LoopRequest & {
   origin: LoopOrigin & { loopId: string }
   context: Conversation['context']
@@ -181,8 +220,8 @@ type AgentLoopRequest = LoopRequest & {
 }
 
 /**
- * Acquires write access and applies what other processes wrote since this history was read. If this fails, the first record of the loop
- * fails too and ends the run.
+ * Acquires write access, and applies changes from other processes since this history was read. If this fails, the loop's first record also
+ * fails and ends the run.
  */
 async function takeOver(
   request: AgentLoopRequest,

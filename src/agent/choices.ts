@@ -14,17 +14,17 @@ import type { LoopHooks } from '../types/run/turn.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 
 /**
- * Allow-list of models and tools that prompts, including those of remote clients, may choose by name. Other names are rejected.
+ * Allow-list of models and tools that prompts may select by name, including prompts from remote clients. Other names are rejected.
  * Source: docs/guides/use-chat.md
  */
 export interface Choices {
-  /** Models by name. Default: only the agent's own. */
+  /** Selectable models by name. Default: only the agent's own model. */
   models?: Readonly<Record<string, Model>>
-  /** Thinking levels. Default: all for the application's own prompts; for clients those that `clientSettings` allows. */
+  /** Selectable thinking levels. Default: all levels for the application's prompts. For remote clients, the levels in `clientSettings`. */
   thinking?: readonly ThinkingLevel[]
-  /** Tools that a prompt may enable, one or several per name. Default: none. */
+  /** Tools that a prompt can enable. One name can enable several tools. Default: none. */
   tools?: Readonly<Record<string, AgentTool | readonly AgentTool[]>>
-  /** Names of client tools that a client may declare. Their descriptions go to the model. Default: none. */
+  /** Names of client tools that a client can declare. The model sees the client's descriptions. Default: none. */
   clientTools?: readonly string[]
 }
 
@@ -35,7 +35,7 @@ export const choicesShape = options<Choices>({
   clientTools: fixedListOf(toolName),
 })
 
-/** Choices of a prompt. */
+/** Models and tools that a prompt selects. */
 export interface PromptChoice {
   model?: string
   tools?: readonly string[]
@@ -43,7 +43,7 @@ export interface PromptChoice {
   thinking?: ThinkingLevel
 }
 
-/** Settings that prompts may choose from. */
+/** Agent settings that define the allowed choices. */
 interface Choosable {
   model: Model
   tools?: readonly AgentTool[]
@@ -51,11 +51,11 @@ interface Choosable {
   logger?: Logger | false
 }
 
-/** Maximum declared client tools per prompt, and maximum characters of one declaration. */
+/** Maximum client tool declarations per prompt, and maximum characters per declaration. */
 const maxClientTools = 32
 const maxDeclaration = 20_000
 
-/** Throws `ConfigError` for conflicting choices: duplicate tool names. */
+/** Throws `ConfigError` if two choices define a tool of the same name. */
 export function checkChoices({ tools = [], choices }: Pick<Choosable, 'tools' | 'choices'>): void {
   if (choices === undefined) return
   const { tools: groups = {}, clientTools = [] } = choices
@@ -77,11 +77,11 @@ export function checkChoice(settings: Choosable, { model, tools = [], clientTool
   if (thinking !== undefined && levels?.includes(thinking) === false) refuse('thinking', thinking, levels)
   for (const name of tools) if (!Object.hasOwn(groups, name)) refuse('tools', name, Object.keys(groups))
   if (clientTools.length > maxClientTools)
-    throw new ConfigError('notAllowed', `A page may bring along ${maxClientTools} tools; these are ${clientTools.length}.`)
+    throw new ConfigError('notAllowed', `Too many client tools: ${clientTools.length}. A client may send at most ${maxClientTools}.`)
   pageTools(settings, clientTools)
 }
 
-/** Applies choices to settings. Recorded choices that are no longer listed are left out with a warning. */
+/** Applies choices to settings. Skips recorded choices that the agent no longer lists, and logs a warning. */
 export function chosen<Settings extends Choosable>(settings: Settings, choice: PromptChoice): Settings {
   const { model, tools, clientTools } = choice
   if (model === undefined && tools === undefined && clientTools === undefined) return settings
@@ -91,7 +91,7 @@ export function chosen<Settings extends Choosable>(settings: Settings, choice: P
   return { ...settings, ...(known !== undefined && { model: known }), tools: [...(settings.tools ?? []), ...extraTools(settings, choice)] }
 }
 
-/** Returns the additional tools of a prompt. */
+/** Returns a prompt's additional tools. */
 export function extraTools(settings: Choosable, { tools = [], clientTools = [] }: PromptChoice): readonly AgentTool[] {
   const { tools: groups = {} } = settings.choices ?? {}
   const switchedOn = [...new Set(tools)].flatMap((name) => ownOf(groups, name) ?? [])
@@ -103,7 +103,7 @@ export function extraTools(settings: Choosable, { tools = [], clientTools = [] }
   }
 }
 
-/** Returns the declared client tools. If the agent defines a client tool of this name, its definition is used. */
+/** Returns the declared client tools. If the agent defines a client tool of the same name, the agent's definition wins. */
 function pageTools({ tools: own = [], choices }: Choosable, declared: readonly ClientToolDeclaration[]): AgentTool[] {
   const { clientTools: allowed = [], tools: groups = {} } = choices ?? {}
   const taken = new Map([...own, ...Object.values(groups).flat()].map((tool) => [tool.name, tool]))
@@ -113,12 +113,15 @@ function pageTools({ tools: own = [], choices }: Choosable, declared: readonly C
     const other = taken.get(name)
     if (other?.client !== undefined && own.includes(other)) continue
     if (other !== undefined)
-      throw new ConfigError('notAllowed', `A page may not bring along a tool ${JSON.stringify(name)}: that is a name of another tool.`)
+      throw new ConfigError(
+        'notAllowed',
+        `Client tool ${JSON.stringify(name)} is not allowed: the agent already has a tool with that name.`,
+      )
     if (!allowed.includes(name)) refuse('clientTools', name, allowed)
     if (description.length + JSON.stringify(parameters).length > maxDeclaration)
       throw new ConfigError(
         'notAllowed',
-        `The description of the client tool ${JSON.stringify(name)} is longer than ${maxDeclaration} characters.`,
+        `The declaration of client tool ${JSON.stringify(name)} is longer than ${maxDeclaration} characters.`,
       )
     const tool = madeOf(declaration)
     taken.set(name, tool)
@@ -129,7 +132,7 @@ function pageTools({ tools: own = [], choices }: Choosable, declared: readonly C
 
 const known = new WeakMap<ClientToolDeclaration, AgentTool>()
 
-/** Returns the same tool object for the same declaration, so that compiled schemas and encoded forms are reused. */
+/** Returns the same tool object for the same declaration, so that compiled schemas and encoded tools stay cached. */
 function madeOf(declared: ClientToolDeclaration): AgentTool {
   const { name, description, parameters } = declared
   const before = known.get(declared)
@@ -147,20 +150,20 @@ function refuse(what: string, name: string, allowed: readonly string[]): never {
   const listed = allowed.length === 0 ? 'none' : allowed.join(', ')
   throw new ConfigError(
     'notAllowed',
-    `${what}: ${JSON.stringify(name.slice(0, 60))} is not to be chosen. The choices of the agent are: ${listed}.`,
+    `Invalid ${what}: the agent does not offer ${JSON.stringify(name.slice(0, 60))}. Choose one of: ${listed}.`,
   )
 }
 
 function warnMissing({ logger }: Choosable, what: string): void {
   logWarning(logger, 'choiceGone', {
-    message: `The run continues without the choices of its prompt: ${what}.`,
-    hint: 'The choices of the agent do not list it any more.',
+    message: `The run continues without its prompt's choices: ${what}.`,
+    hint: 'The agent no longer offers them.',
   })
 }
 
 /**
- * Throws `ConfigError` `notAllowed` if a tool choice names a tool that the agent lacks. Skipped if a hook may add tools, because they are
- * unknown before the turn.
+ * Throws `ConfigError` `notAllowed` if a tool choice names a tool that the agent lacks. Skips the check if a hook may add tools, because
+ * their names are unknown before the turn.
  */
 export function checkToolChoice(
   choice: ToolChoice | undefined,

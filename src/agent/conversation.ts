@@ -21,7 +21,7 @@ import type { SessionState, SharedStateRules } from '../types/session/shared-sta
 import type { AgentTool } from '../types/tool/tool.ts'
 import type { AgentSettings } from './agent-options.ts'
 
-/** Returns the part of `state` that concerns only these messages. */
+/** Returns the part of `state` that applies to these messages. */
 function stateWithin(state: ContextState | undefined, messages: readonly AgentMessage[]): ContextState | undefined {
   if (state === undefined) return undefined
   const ids = new Set(messages.map(({ id }) => id))
@@ -35,11 +35,11 @@ function stateWithin(state: ContextState | undefined, messages: readonly AgentMe
   }
 }
 
-/** Placeholders that a loop replaces when it starts. */
+/** Placeholders. The loop fills them in when it starts. */
 const blank = { systemPrompt: '', tools: [] }
 
 /**
- * Conversation of an agent's session: history, context state, identity, loop ids.
+ * An agent's conversation: history, context state, ids and loop ids.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -47,15 +47,17 @@ export class Conversation {
   context: AgentContext & { agentId: string; sessionId: string }
   /** Id of the last started loop. */
   lastLoopId: string | undefined
-  /** Start of the last run of this session, epoch milliseconds. */
+  /** Start time of this session's last run, in epoch milliseconds. */
   lastActiveAt: number | undefined
-  /** Journal, shared with forks: a session has one writer. */
+  /** This session's journal. Forks share it, because a session has one writer. */
   recorder: { journal?: SessionJournal } = {}
-  /** Shared state, also shared with forks. */
+  /** The last run's `context` and its loop id, for a continuation. `undefined` if unknown, because contexts are never stored. */
+  lastContext: { loopId: string | undefined; context: unknown } | undefined
+  /** The session's shared state. Forks use the same object. */
   shared: SessionState | undefined
-  /** Request settings by loop id. Shared with forks. */
+  /** Request settings by loop id. Forks use the same map. */
   #askedOf = new Map<string, PromptSettings>()
-  /** The caller chose the session id, and no run has started. */
+  /** Whether the caller chose the session id and no run has started yet. */
   #isNewlyNamed: boolean
 
   constructor(messages: readonly MessageInput[], agentId: string = newId(), sessionId?: string) {
@@ -63,7 +65,7 @@ export class Conversation {
     this.#isNewlyNamed = sessionId !== undefined
   }
 
-  /** Warns before the first run if the caller named the session but stores it nowhere: the id alone persists nothing. */
+  /** Warns before the first run if the caller set a session id without a store, because an id alone persists nothing. */
   warnIfUnstored({ session, journal, logger }: Pick<AgentSettings, 'session' | 'journal' | 'logger'>): void {
     const isUnstored = this.#isNewlyNamed && session === undefined && journal === undefined && this.recorder.journal === undefined
     this.#isNewlyNamed = false
@@ -72,18 +74,18 @@ export class Conversation {
     logWarning(logger, 'sessionNotStored', {
       sessionId,
       agentId,
-      message: 'The agent has a sessionId and no store: nothing of its session is stored or read.',
-      hint: 'Pass session: a store, or make the agent with resumeAgent(store, id, settings).',
+      message: 'The agent has a sessionId but no store, so its session is neither stored nor read.',
+      hint: 'Pass a store as session, or create the agent with resumeAgent(store, id, settings).',
     })
   }
 
-  /** Returns calls at the end of the history with a pending approval, including those interrupted before a decision. */
+  /** Returns the last response's calls with a pending approval, including those interrupted before a decision. */
   pendingApprovals(tools: readonly AgentTool[]): PendingApproval[] {
     const rules = new Map(tools.map(({ name, needsApproval = false }) => [name, needsApproval]))
     return copyJson(waitingApprovals(this.context.messages, (name) => (rules.get(name) ?? false) !== false))
   }
 
-  /** Returns pending client tool calls at the end of the history. They may need an approval first. */
+  /** Returns the last response's pending client tool calls. A call may need an approval first. */
   pendingClientCalls(tools: readonly AgentTool[]): PendingClientCall[] {
     const byName = new Map(tools.map((tool) => [tool.name, tool]))
     const runs = (name: string): boolean => {
@@ -93,22 +95,29 @@ export class Conversation {
     return copyJson(waitingClientCalls(this.context.messages, runs))
   }
 
+  /** Returns the last run's `context`, if that run started in this process. */
+  contextOfLast(): { context: unknown } | undefined {
+    const { loopId, context } = this.lastContext ?? {}
+    return loopId !== undefined && loopId === this.lastLoopId ? { context } : undefined
+  }
+
   append(message: MessageInput): void {
     this.context.messages.push(toEntry(message, 'message'))
   }
 
-  /** Replaces the history and drops the context state of the old one. */
+  /** Replaces the history and discards the previous context state. */
   replace(messages: readonly MessageInput[]): void {
     this.context.messages = toHistory(messages, 'messages')
     delete this.context.state
     delete this.context.asked
+    this.lastContext = undefined
   }
 
   /** Returns the index of the user message with this id. Throws `ConfigError` `unknownMessage`. */
   userMessageAt(messageId: string): number {
     const at = this.#indexOf(messageId)
     if (lastPromptIndex(this.context.messages, at) === at) return at
-    throw unknownMessage(`${quoted(messageId)} is not what a user said`)
+    throw unknownMessage(`${quoted(messageId)} is not a user message`)
   }
 
   /**
@@ -121,14 +130,14 @@ export class Conversation {
     return lastPromptIndex(messages, until)
   }
 
-  /** Returns the request settings with which the message at this index was sent. */
+  /** Returns the request settings that were used for the message at this index. */
   askedAt(at: number): PromptSettings {
     const message = this.context.messages[at]
     const loopId = message === undefined || message.role === 'extension' ? undefined : message.turnId?.loopId
     return (loopId === undefined ? undefined : this.#askedOf.get(loopId)) ?? {}
   }
 
-  /** Records the request settings of this loop for its messages. */
+  /** Remembers this loop's request settings for its messages. */
   noteAsked(loopId: string): void {
     const { asked } = this.context
     if (asked !== undefined) this.#askedOf.set(loopId, asked)
@@ -146,7 +155,7 @@ export class Conversation {
     const messages = before.messages.slice(0, at)
     const { state, asked: _, ...rest } = before
     const kept = stateWithin(state, messages)
-    // A new object: `before` must stay unchanged.
+    // Copies the context, because `before` is restored on failure.
     this.context = { ...rest, messages, ...(kept !== undefined && { state: kept }) }
     try {
       return begin()
@@ -156,7 +165,7 @@ export class Conversation {
     }
   }
 
-  /** Adopts the context state of `other`, which has the same history. */
+  /** Copies the context state from `other`, which has the same history. */
   sendAs(other: Conversation): void {
     const { state } = other.context
     if (state !== undefined) this.context.state = state
@@ -166,7 +175,7 @@ export class Conversation {
   /** Continues as a branch of `other`. Branches never share loop ids. */
   descendFrom(other: Conversation): void {
     const { lastLoopId, asked } = other.context
-    // One shared object.
+    // Both conversations use one object.
     this.context.loopCounts = other.context.loopCounts ??= {}
     if (lastLoopId !== undefined) this.context.lastLoopId = lastLoopId
     if (asked !== undefined) this.context.asked = asked
@@ -176,10 +185,11 @@ export class Conversation {
     if (other.shared !== undefined) this.shared = other.shared
   }
 
-  /** Clears the history; identity and counts stay. Uses a new object, because the previous run still writes to the old one. */
+  /** Clears the history. Identity and counts stay. Uses a new object, because the previous run still writes to the old one. */
   forget(): void {
     const { agentId, sessionId, loopCounts = {} } = this.context
     this.context = { ...blank, messages: [], agentId, sessionId, loopCounts }
+    this.lastContext = undefined
   }
 
   /** Returns a snapshot with `settings`, as an independent copy in plain JSON. */
@@ -221,7 +231,7 @@ export class Conversation {
     { agentId, sessionId, lastLoopId, loopCounts, messages, state, asked, askedOf = {}, clientCalls, sharedState }: AgentSnapshot,
     journal?: SessionJournal,
   ): void {
-    // Within a session the counts stay one object: forks hold it too.
+    // Within a session, all forks share one counts object.
     const isSame = sessionId === this.context.sessionId
     const known = isSame ? this.context.loopCounts : undefined
     if (!isSame) this.lastActiveAt = undefined
@@ -241,7 +251,7 @@ export class Conversation {
     return this.recorder.journal
   }
 
-  /** Creates the shared state from `rules`, or shares that of another conversation, recorded in `journal`. */
+  /** Creates the shared state from `rules`, or shares another conversation's state. Records it in `journal`. */
   share(rules: Pick<SharedStateRules, 'begin'>, journal: () => Journal | undefined): void {
     this.shared = rules.begin({
       sessionId: () => this.context.sessionId,
@@ -259,7 +269,7 @@ export class Conversation {
   async rename(title: string): Promise<void> {
     const { journal } = this.recorder
     if (journal === undefined || this.lastLoopId === undefined) {
-      throw new SessionError('notFound', 'Nothing of this session is stored yet. Make the agent with a session store, and prompt it first.')
+      throw new SessionError('notFound', 'This session is not stored yet. Create the agent with a session store and send a prompt first.')
     }
     await journal.append(this.#recordOf({ type: 'title', title }), this.context)
   }
@@ -287,21 +297,19 @@ export function snapshotCopy(snapshot: AgentSnapshot): AgentSnapshot {
 }
 
 function unknownMessage(what: string): ConfigError {
-  return new ConfigError('unknownMessage', `There is nothing to go back to: ${what}. Take the id from agent.messages.`)
+  return new ConfigError('unknownMessage', `Cannot go back: ${what}. Use an id from agent.messages.`)
 }
 
 function quoted(id: string): string {
   return JSON.stringify(String(id).slice(0, 100))
 }
 
-/** Returns the settings that a snapshot restores. Listed by name, because unknown fields of newer versions must not switch off a limit. */
-export function settingsOf({
-  systemPrompt,
-  thinking,
-  maxTokens,
-  temperature,
-  configId,
-  request = {},
-}: NonNullable<AgentSnapshot['settings']>) {
+/**
+ * Returns the settings that a snapshot restores. Lists them by name, because unknown fields from newer versions must not disable a limit.
+ * Keeps a system prompt function, because snapshots cannot store code.
+ */
+export function settingsOf(stored: NonNullable<AgentSnapshot['settings']>, current: Pick<AgentSettings, 'systemPrompt'>) {
+  const { thinking, maxTokens, temperature, configId, request = {} } = stored
+  const { systemPrompt } = typeof current.systemPrompt === 'function' ? current : stored
   return { systemPrompt, thinking, maxTokens, temperature, configId, ...toRecord(request) }
 }

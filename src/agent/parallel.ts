@@ -3,7 +3,7 @@ import { AgentBusyError, ConfigError } from '../contract/errors.ts'
 import type { PromptInput } from '../contract/message/message.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import { checkOptions } from '../contract/shape/read.ts'
-import { aFunction, aSignal, either, listOf, options as optionsOf, required, withMethods } from '../contract/shape/shape.ts'
+import { aFunction, anything, aSignal, either, listOf, options as optionsOf, required, withMethods } from '../contract/shape/shape.ts'
 import { sharedLimits } from '../loop/check-config.ts'
 import { contextOf, snapshotOfContext } from '../loop/parallel/agent-context.ts'
 import { llmJudge } from '../loop/parallel/llm-judge.ts'
@@ -14,15 +14,17 @@ import type { Agent } from './agent.ts'
 import { toLoopConfig } from './agent-options.ts'
 import { givenSettings } from './agent-settings.ts'
 
-/** Models of the branches, and the judge. */
+/** Branch models and the judge. */
 export interface ParallelModels extends Pick<ParallelOptions, 'limits'> {
   /** One branch per model. */
   models: readonly Model[]
-  /** A model that reads the responses and selects the best, or a strategy of `phi-core/loop`. */
+  /** Model that compares the responses and selects the best, or a selection strategy from `phi-core/loop`. */
   judge: Model | EvaluationStrategy
-  /** Receives the events of all branches and of the judge, interleaved; `loopId` tells them apart. Default: none. */
+  /** Receives interleaved events from all branches and the judge. Distinguish them by `loopId`. Default: none. */
   onEvent?: (event: AgentEvent) => void
-  /** Owned by the caller; stops all branches and the judge. */
+  /** `context` of every branch, for its tools and hooks. Default: the agent's `context`. */
+  context?: unknown
+  /** Aborts all branches and the judge. The caller owns the signal. */
   signal?: AbortSignal
 }
 
@@ -30,18 +32,19 @@ const parallelModels = optionsOf<ParallelModels>({
   models: required(listOf(aModel)),
   judge: required(either(aModel, withMethods('a strategy', 'evaluate'))),
   onEvent: aFunction,
+  context: anything,
   signal: aSignal,
   limits: sharedLimits,
 })
 
 /**
- * Sends one prompt to several models concurrently and continues with the best response: `agent` then has the history of the selected
- * branch.
+ * Sends one prompt to several models concurrently, selects the best response and adopts the selected branch's history in `agent`.
  *
  * **Contract**
- * - Each branch has the settings, tools and history of `agent`, and its own model. Tools of all branches run.
- * - `result` is the selected run, `reason` the reason of the judge, `totalUsage` the usage of all branches and the judge.
- * - Approvals are not requested: a branch with a pending call ends `paused`.
+ * - Each branch uses the settings, tools and history of `agent` with a different model. Every branch executes its tool calls.
+ * - `result` is the selected run's result, `reason` the judge's explanation, and `totalUsage` the combined usage of all branches and the
+ *   judge.
+ * - Branches request no approvals: a branch with a pending call ends `paused`.
  * - Rejects with `AgentBusyError` during a run, or if one starts before this call ends. Rejects with `ConfigError` for an agent with a
  *   session store (use `parallelLoop` with a journal instead), and as `parallelLoop`.
  *
@@ -58,14 +61,21 @@ export async function parallel(agent: Agent, prompt: PromptInput, options: Paral
   const settings = givenSettings(agent)
   const { systemPrompt = '', session, tools, skills } = settings
   if (session !== undefined) {
-    throw new ConfigError('invalidOption', 'parallel does not record sessions. Take an agent without one, or parallelLoop with a journal.')
+    throw new ConfigError('invalidOption', 'parallel does not record sessions. Use an agent without one, or parallelLoop with a journal.')
   }
   const context = contextOf(agent.checkpoint(), tools, typeof systemPrompt === 'string' ? skills : undefined)
-  const { models, judge, onEvent = () => undefined, signal = new AbortController().signal, limits } = options
+  const {
+    context: runContext = settings.context,
+    models,
+    judge,
+    onEvent = () => undefined,
+    signal = new AbortController().signal,
+    limits,
+  } = options
   const own = toLoopConfig(settings)
   const configs = models.map((model, index) => ({ ...own, model, configId: `branch${index}` }))
   const strategy = 'evaluate' in judge ? judge : llmJudge({ config: { model: judge } })
-  const done = await parallelLoop({ prompt, context, configs, strategy, emit: onEvent, signal, ...(limits && { limits }) })
+  const done = await parallelLoop({ prompt, context, configs, strategy, emit: onEvent, signal, runContext, ...(limits && { limits }) })
   agent.restore(snapshotOfContext(done.selectedContext))
   return done
 }

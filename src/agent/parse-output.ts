@@ -17,11 +17,11 @@ import { isStandardSchema } from '../validation/tool-parameters.ts'
 
 /** Options for JSON Schemas. */
 export interface ParseOutputOptions {
-  /** Default: the built-in validator, whose interpreter is loaded on first use. */
+  /** Default: the built-in interpreter, loaded on first use. */
   schemaValidator?: SchemaValidator
 }
 
-/** Settings of an agent that affect its output. */
+/** Agent settings that affect output validation. */
 type OutputSettings = Pick<LoopConfig, 'schemaValidator' | 'logger'>
 
 const parseOptions = optionsOf<ParseOutputOptions>({ schemaValidator: withMethods('a schema validator', 'compile') })
@@ -30,11 +30,11 @@ const parseOptions = optionsOf<ParseOutputOptions>({ schemaValidator: withMethod
  * Parses the response of a run or message and validates it against `schema`.
  *
  * **Contract**
- * - A Standard Schema validates and may transform; it determines the result type. A JSON Schema only validates: `parseOutput<Weather>(…)`
+ * - A Standard Schema validates and may transform. It determines the result type. A JSON Schema only validates: `parseOutput<Weather>(…)`
  *   sets the type.
- * - For a run, the last response is parsed.
- * - Rejects with `ProviderError` `schemaMismatch` without a response, if it is not JSON (see {@link extractJson}), or if it does not match.
- *   The message then lists the issues line by line.
+ * - Parses a run's last response.
+ * - Rejects with `ProviderError` `schemaMismatch` if there is no response, or it is not JSON (see {@link extractJson}) or violates the
+ *   schema. The error message lists one issue per line.
  * - Rejects with `ConfigError` for an unenforceable JSON Schema, and with `LoadError` if the interpreter cannot be loaded.
  *
  * Source: docs/guides/structured-output.md
@@ -70,14 +70,12 @@ class OutputMismatch extends ProviderError {
   readonly issues: OutputIssue[]
 
   constructor(issues: readonly SchemaIssue[]) {
-    super('schemaMismatch', `The answer does not fit its schema:\n${formatIssues(issues, 'answer')}`)
+    super('schemaMismatch', `The response does not match its schema:\n${formatIssues(issues, 'answer')}`)
     this.issues = issues.map(({ path = [], message }) => ({ path: formatPath(path), message }))
   }
 }
 
-/**
- * Adds the parsed `output` to a result. Never rejects: a mismatch is in `outputError`, and is logged as a warning unless already logged.
- */
+/** Adds the parsed `output` to a result. Never rejects: on a mismatch, sets `outputError` and logs one warning. */
 export function outputReader(
   format: ResponseFormatInput,
   { schemaValidator, logger }: OutputSettings,
@@ -107,8 +105,8 @@ function outputOf(from: RunResult | AgentMessage, format: ResponseFormatInput, o
 }
 
 /**
- * Returns the issues of a response as text for the model; `undefined` if it is valid. Never rejects: errors of the check itself are
- * reported at the end of the run.
+ * Returns a response's issues as text for the model, or `undefined` if valid. Never rejects: if the check itself fails, the end of the run
+ * reports the error.
  */
 export function answerCheck(
   format: ResponseFormatInput,
@@ -130,14 +128,11 @@ function lastAnswer({ messages, status, error, rejection }: RunResult): AgentMes
   const reason = error?.message ?? rejection
   throw new ProviderError(
     'schemaMismatch',
-    `The run ended with status ${status} and has no answer${reason === undefined ? '.' : `: ${reason}`}`,
+    `The run ended with status ${status} and no response${reason === undefined ? '.' : `: ${reason}`}`,
   )
 }
 
-/**
- * Validates a response. Providers with strict schemas send null for optional properties; such nulls are removed if the response is invalid
- * with them.
- */
+/** Validates a response. If that fails, removes nulls of optional properties, which strict-schema providers send, and validates again. */
 async function checkAnswer(
   schema: StandardSchema | JsonSchema,
   answer: JsonValue,

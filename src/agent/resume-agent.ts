@@ -8,9 +8,9 @@ import type { SessionStore } from '../types/session/session-store.ts'
 import { Agent } from './agent.ts'
 import { type AgentOptions, agentTable } from './agent-options.ts'
 
-/** Options of a resumed agent. */
+/** Options for a resumed agent. */
 export interface ResumeOptions<Output = unknown> extends Omit<AgentOptions<Output>, 'session' | 'sessionId' | 'agentId' | 'messages'> {
-  /** Loop to continue from. Default: the last one. */
+  /** Id of the loop to continue from. Default: the last loop. */
   loopId?: string
   /** Creates the session if it does not exist. Default: rejects with `notFound`. */
   create?: boolean
@@ -20,17 +20,17 @@ const { session: _store, sessionId: _session, agentId: _agent, messages: _histor
 const resumeOptions = optionsOf<ResumeOptions>({ ...ofAgent, loopId: aText, create: aFlag })
 
 /**
- * Resumes an agent from a stored session, in this or another process: history, node ids, compaction, prunes, reverts and unique loop ids.
- * It records to the same session.
+ * Resumes an agent from a stored session, in this or another process, and continues recording to it. Restores history, node ids,
+ * compaction, prunes, reverts and loop counters.
  *
  * **Contract**
  * - Settings, model and tools come from `options`.
- * - A call interrupted by the end of the process gets an error result with unknown outcome. It is not rerun unless its tool is idempotent.
- *   `agent.continueLoop()` continues the interrupted loop; `agent.send()` adds input.
- * - For a damaged log, the longest valid prefix is used, and the loss is logged as `sessionDamaged`. `store.tail` reports it too.
- * - Nothing is written before the first run, which takes the session over. The previous writer fails on its next record (`journal`, caused
- *   by `conflict`). Records that others wrote in between are added to the history first.
- * - Rejects with `SessionError`: `notFound`, `invalidId`, `io`; `invalidSession` if nothing can be read.
+ * - A call that a process exit interrupted gets an error result with unknown outcome. Only calls of idempotent tools are rerun.
+ *   `agent.continueLoop()` continues the interrupted loop. `agent.send()` adds input.
+ * - If the log is damaged, restores the longest valid prefix and logs `sessionDamaged`. `store.tail` reports the damage too.
+ * - Writes nothing until the first run, which takes over the session. The previous writer's next record then fails (`journal`, caused by
+ *   `conflict`). The run first adds records that other processes wrote in the meantime.
+ * - Rejects with `SessionError`: `notFound`, `invalidId` or `io`, and `invalidSession` if nothing can be read.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -80,5 +80,5 @@ function unbegun<Output>(
 }
 
 function unreadable(sessionId: string, reason = 'it has no records.'): SessionError {
-  return new SessionError('invalidSession', `Nothing of session ${sessionId} can be read: ${reason} Begin another one.`)
+  return new SessionError('invalidSession', `Session ${sessionId} is unreadable: ${reason} Start a new session.`)
 }

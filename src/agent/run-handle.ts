@@ -1,9 +1,9 @@
 import { queueAdvice, refuseMore, refuseMoreAnswers } from '../base/argument-checks.ts'
 import { logWarning } from '../base/log-warning.ts'
-import { approvedRequest, checkDenial } from '../base/questions.ts'
+import { checkDenial } from '../base/questions.ts'
 import type { JsonValue } from '../contract/json.ts'
 import type { AgentMessage, PromptInput } from '../contract/message/message.ts'
-import type { AgentEvent } from '../contract/run/event.ts'
+import type { AgentEvent, EventOf } from '../contract/run/event.ts'
 import type { PendingApproval, PendingClientCall, PendingInput, RunFailure } from '../contract/run/run-facts.ts'
 import { Approvals, ClientCalls, Inputs } from '../loop/ask/pending-requests.ts'
 import { toMessages } from '../loop/intake.ts'
@@ -11,11 +11,11 @@ import type { LoopOptions } from '../loop/loop-config.ts'
 import { LoggedRun } from '../stream/logged-run.ts'
 import type { Logger } from '../types/logger.ts'
 import type { Budget } from '../types/run/budget.ts'
-import type { ApprovalRef, ClientCallAnswer, InputAnswer, InputRef } from '../types/run/question.ts'
+import type { ApprovalRef, ApproveOptions, ClientCallAnswer, InputAnswer, InputRef } from '../types/run/question.ts'
 import type { AgentRun, Receipt, RunResult } from '../types/run/run.ts'
 import type { RunQueue } from './message-queue.ts'
 
-/** Parts of an agent that its run needs. */
+/** Functions and state that a run gets from its agent. */
 export interface RunHandleOptions {
   id: string
   loopId: string
@@ -25,7 +25,7 @@ export interface RunHandleOptions {
   listeners: Iterable<(event: AgentEvent) => void>
   /** Starts the loop. Called once, in a microtask, so that the caller can subscribe first. */
   start: (options: LoopOptions) => Promise<RunResult>
-  /** Parses the output of the result, if a format is set. Never rejects. */
+  /** Parses the result's output, if a format is set. Never rejects. */
   read: ((result: RunResult) => Promise<RunResult>) | undefined
   /** Called once, after `agentEnd`. */
   onEnd: () => void
@@ -33,16 +33,19 @@ export interface RunHandleOptions {
   logger: Logger | false | undefined
   metadata?: JsonValue
   budget?: Budget
-  /** Owned by the caller; observed until the run ends. */
+  /** The caller's signal, observed until the run ends. */
   signal?: AbortSignal
 }
 
-/** Resolves after an event has passed a reader and a few generators around it. Uses no timer, because none may be left behind. */
+/**
+ * Waits enough microtasks for an event to pass through a reader wrapped in a few generators. Uses no timer, because none may outlive the
+ * run.
+ */
 async function readersHaveSeen(): Promise<void> {
   for (let task = 0; task < 50; task += 1) await undefined
 }
 
-/** How to respond to each kind of request. */
+/** Response functions by request kind. */
 const answersTo = {
   approvalRequested: 'run.approve(event) or run.deny(event)',
   inputRequested: 'run.answer(event, { action })',
@@ -52,7 +55,7 @@ const answersTo = {
 /** A run during and after its execution. See {@link AgentRun} for the contract. */
 export class RunHandle extends LoggedRun implements AgentRun {
   readonly id: string
-  /** Final with `agentStart`: another process may have started a loop with this id. */
+  /** May change until `agentStart`, because another process may have used this loop id. */
   loopId: string
   readonly sessionId: string
   readonly #controller = new AbortController()
@@ -66,9 +69,9 @@ export class RunHandle extends LoggedRun implements AgentRun {
   readonly #options: RunHandleOptions
   readonly #result: Promise<RunResult>
   #hasEnded = false
-  /** A caller observes how the run ends. A listener may show only the text. */
+  /** Whether the caller awaits the result. A listener alone does not count, because it may show only text. */
   #isWatched = false
-  /** A caller reads pending requests without listening. */
+  /** Whether the caller has read or responded to pending requests, even without a listener. */
   #isAsked = false
 
   constructor(options: RunHandleOptions) {
@@ -88,7 +91,7 @@ export class RunHandle extends LoggedRun implements AgentRun {
 
   override async [Symbol.asyncDispose](): Promise<void> {
     this.abort()
-    // Disposal does not count as observing the result.
+    // Reads the field, because awaiting `result` would count as observing it.
     await this.#result
   }
 
@@ -106,9 +109,11 @@ export class RunHandle extends LoggedRun implements AgentRun {
     return this.#options.followUps.add(toMessages(input))
   }
 
-  approve(request: ApprovalRef, ...more: never[]): void {
+  approve(request: ApprovalRef): void
+  approve(request: ApprovalRef, options: ApproveOptions): Promise<void>
+  approve(request: ApprovalRef, options?: ApproveOptions, ...more: never[]): void | Promise<void> {
     this.#isAsked = true
-    this.#approvals.approve(approvedRequest(request, more))
+    return options === undefined ? this.#approvals.approve(request) : this.#approvals.approve(request, options, ...more)
   }
 
   deny(request: ApprovalRef | string, reason?: string, ...more: never[]): void {
@@ -128,7 +133,7 @@ export class RunHandle extends LoggedRun implements AgentRun {
     return this.#inputs.pending()
   }
 
-  /** Longest timeout of the running tools, in milliseconds; `undefined` if none runs or one has no timeout. */
+  /** Longest timeout of the running tools, in milliseconds. `undefined` if no tool is running or a running tool has no timeout. */
   get currentToolTimeoutMs(): number | undefined {
     const timeouts = [...this.#runningTools.values()]
     return timeouts.length === 0 || timeouts.includes(undefined) ? undefined : Math.max(...timeouts.map((ms) => ms ?? 0))
@@ -164,7 +169,7 @@ export class RunHandle extends LoggedRun implements AgentRun {
   }
 
   abort(reason?: unknown): void {
-    // Also after `agentEnd`, while a hook is still running.
+    // Also possible after `agentEnd`, while a hook is still running.
     this.#controller.abort(reason)
     this.#close()
   }
@@ -191,7 +196,7 @@ export class RunHandle extends LoggedRun implements AgentRun {
       return result
     } finally {
       signal?.removeEventListener('abort', follow)
-      // The loop rejected before its first event: none will follow.
+      // The loop rejected before its first event, so no events follow.
       if (!this.#hasEnded) this.#end()
       this.log.close()
     }
@@ -203,25 +208,25 @@ export class RunHandle extends LoggedRun implements AgentRun {
     if (this.#isWatched) return
     logWarning(this.#options.logger, 'runFailed', {
       ...{ runId: this.id, loopId: this.loopId, code, message },
-      hint: 'The outcome of the run was never read: await run.result or run.text().',
+      hint: 'Nothing read the outcome of the run. Await run.result or run.text().',
     })
   }
 
   /** Warns of a request that a reader passed without a decision. Never rejects. */
-  async #warnOfRequest({ type, seq, toolName }: Extract<AgentEvent, { type: keyof typeof answersTo }>): Promise<void> {
+  async #warnOfRequest({ type, seq, toolName }: EventOf<keyof typeof answersTo>): Promise<void> {
     await readersHaveSeen()
     const waits = [this.#approvals, this.#inputs, this.#clientCalls].some(({ hasPending }) => hasPending)
     if (this.#isAsked || !waits || !this.log.isPassed(seq)) return
     logWarning(this.#options.logger, 'requestUnanswered', {
       ...{ runId: this.id, loopId: this.loopId, toolName },
-      message: `The run waits: ${type} of ${JSON.stringify(toolName)} has no answer.`,
+      message: `The run is paused: ${type} of ${JSON.stringify(toolName)} is still pending.`,
       hint: `Call ${answersTo[type]} when you read it.`,
     })
   }
 
   #accept(event: AgentEvent): void {
     if (event.type === 'messageStart' || event.type === 'messageEnd') this.#messages.set(event.messageId, event.message)
-    // Idle before the last event is dispatched: a listener of `agentEnd` may prompt again.
+    // Becomes idle before the last event is dispatched, because an `agentEnd` listener may send another prompt.
     if (event.type === 'agentEnd') this.#end()
     this.append(event)
     if (event.type === 'approvalRequested' || event.type === 'inputRequested' || event.type === 'clientCallRequested')

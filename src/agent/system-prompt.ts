@@ -9,9 +9,9 @@ import type { Workspace } from '../types/tool/workspace.ts'
 /** A block of a system prompt: position and maximum length. */
 export interface PromptBlock {
   name: string
-  /** Blocks are sorted ascending; equal values keep list order. */
+  /** Sort key, ascending. Blocks with equal values keep list order. */
   order: number
-  /** Maximum characters (UTF-16 code units); the rest is truncated. */
+  /** Maximum characters (UTF-16 code units). The rest is truncated. */
   maxLength: number
 }
 
@@ -20,7 +20,7 @@ export interface SystemPromptStrategy {
   blocks: readonly PromptBlock[]
 }
 
-/** Strategy for agents with tools. Source: docs/concepts/agent-and-run.md */
+/** Block layout for agents with tools. Source: docs/concepts/agent-and-run.md */
 export const agentPrompt: SystemPromptStrategy = {
   blocks: [
     { name: 'identity', order: 0, maxLength: 500 },
@@ -30,7 +30,7 @@ export const agentPrompt: SystemPromptStrategy = {
   ],
 }
 
-/** Strategy for agents with one task. Source: docs/concepts/agent-and-run.md */
+/** Block layout for agents with a single task. Source: docs/concepts/agent-and-run.md */
 export const minimalPrompt: SystemPromptStrategy = {
   blocks: [
     { name: 'identity', order: 0, maxLength: 1000 },
@@ -41,7 +41,7 @@ export const minimalPrompt: SystemPromptStrategy = {
 /** Options for composing a system prompt. */
 export interface ComposeOptions {
   workspace?: Workspace
-  /** Stops reading; owned by the caller. */
+  /** Aborts file reads. The caller owns the signal. */
   signal?: AbortSignal
 }
 
@@ -58,11 +58,11 @@ const filePrefix = 'file:'
  *
  * **Contract**
  * - Blocks are joined by an empty line, in order. Blank blocks are left out.
- * - A text `file:path` is replaced by that file of `options.workspace`, read when this is called. Only the beginning of a long file is
+ * - A text `file:path` is replaced by the file's content from `options.workspace`, read once per call. Only the beginning of a long file is
  *   read.
  * - Each text is truncated to the `maxLength` of its block, never inside a surrogate pair.
- * - Rejects with `ConfigError` `invalidOption` for an unknown name, an invalid block, or a file without a workspace. Rejects with the
- *   `WorkspaceError` of an unreadable file, naming the block, and with the signal's reason.
+ * - Rejects with `ConfigError` `invalidOption` for an unknown block name, an invalid block, or a `file:` text without a workspace. If a
+ *   file cannot be read, rejects with a `WorkspaceError` that names the block. On abort, rejects with the signal's reason.
  *
  * @example
  * ```ts
@@ -94,7 +94,7 @@ export async function composeSystemPrompt(
 function checkBlocks({ blocks }: SystemPromptStrategy): void {
   const seen = new Set<string>()
   for (const { name, order, maxLength } of blocks) {
-    if (seen.has(name)) throw new ConfigError('invalidOption', `Two blocks are called "${name}"; block names must be unique.`)
+    if (seen.has(name)) throw new ConfigError('invalidOption', `Two blocks are named "${name}". Give each block a unique name.`)
     seen.add(name)
     if (!Number.isFinite(order))
       throw new ConfigError('invalidOption', `order of block "${name}" is ${String(order)}; it must be a number.`)
@@ -113,18 +113,18 @@ function checkNames({ blocks }: SystemPromptStrategy, content: Readonly<Record<s
 
 async function readBlock(block: PromptBlock, path: string, { workspace, signal }: ComposeOptions): Promise<string> {
   if (workspace === undefined) {
-    const advice = 'Pass a workspace, or the text itself.'
+    const advice = 'Pass a workspace or the text.'
     throw new ConfigError(
       'invalidOption',
-      `The block "${block.name}" is the file ${JSON.stringify(path)}, and there is no workspace. ${advice}`,
+      `Block "${block.name}" reads the file ${JSON.stringify(path)}, but no workspace is set. ${advice}`,
     )
   }
-  // A code unit takes up to three bytes, plus a byte order mark and the second half of a surrogate pair.
+  // A UTF-16 code unit takes up to three bytes in UTF-8. Four more bytes cover a byte order mark and a split surrogate pair.
   const end = 3 * block.maxLength + 4
   try {
     return new TextDecoder().decode(await workspace.read(path, signal === undefined ? { end } : { end, signal }))
   } catch (error) {
     if (!WorkspaceError.isInstance(error)) throw error
-    throw new WorkspaceError(error.code, `The block "${block.name}" cannot be read: ${error.message}`, { cause: error })
+    throw new WorkspaceError(error.code, `Cannot read block "${block.name}": ${error.message}`, { cause: error })
   }
 }

@@ -17,7 +17,7 @@ import {
 } from '../contract/shape/shape.ts'
 import type { Model } from '../types/model/model.ts'
 
-/** A set, an array, or another iterable of tools. Each tool is checked where it is used. */
+/** A set, an array, or another iterable of tools. Each tool is validated on use. */
 export const someTools: Shape = kind('a list of tools', (value) => typeof fieldIn(value, Symbol.iterator) === 'function')
 
 export const aBudget: Shape = withMethods('a budget', 'charge', 'exceeded')
@@ -39,7 +39,7 @@ export function checkStore(store: unknown, ...methods: readonly string[]): void 
   checkOptions(store, methods.length === 0 ? aStore : storeWith(...methods), 'store')
 }
 export const aWorkspace: Shape = withMethods('a workspace', 'read', 'write', 'stat', 'list', 'remove')
-export const aSkillSet: Shape = withMethods('a set of skills, as loadSkills makes it', 'get', 'merge', 'select', 'formatForPrompt')
+export const aSkillSet: Shape = withMethods('a set of skills from loadSkills', 'get', 'merge', 'select', 'formatForPrompt')
 
 const modelConfig: OptionTable<Pick<ModelConfig, 'id' | 'provider' | 'contextWindow' | 'maxTokens' | 'cost'>> = {
   id: required(aText),
@@ -59,7 +59,7 @@ export const aDescribedModel = options(
   true,
 )
 
-/** A `Blob` of any realm, or bytes. */
+/** A `Blob` from any realm, or bytes. */
 export const aFile: Shape = kind(
   'a Blob, a File or bytes. Read it first, such as with readFile of node:fs/promises',
   (value) => value instanceof Uint8Array || typeof Object(value).arrayBuffer === 'function',
@@ -68,8 +68,8 @@ export const aFile: Shape = kind(
 /** A usable model from a factory. */
 export const aModel: Shape = {
   ...aDescribedModel,
-  inside: (value) => (value as Model).unusable, // checked to be a model before
-  expected: 'what a factory makes: an agent needs a model, for example anthropic("claude-…", { apiKey })',
+  inside: (value) => (value as Model).unusable, // validated above
+  expected: 'a model from a factory, for example anthropic("claude-…", { apiKey })',
 }
 
 /**
@@ -85,17 +85,17 @@ export function refuseMore(method: string, more: readonly unknown[], advice: str
   throw new ConfigError('invalidOption', `${method} does not take ${names.join(', ') || 'an object'}. ${advice}`)
 }
 
-/** Advice for a message with extra arguments. */
-export const queueAdvice = 'It takes the input alone: the settings of the run hold. Pass others to the next prompt.'
+/** Advice for an error about extra arguments. */
+export const queueAdvice = 'Pass only the input. The run keeps its settings; pass new ones to the next prompt.'
 
-/** Arguments of calls of client tools and of input requests. */
+/** Advice for methods that respond to client tool calls and input requests. */
 const answerAdvice = {
-  claimCall: 'It takes the request and the id of the client.',
-  answerCall: 'It takes the request, what came of the call, and the id of the client.',
-  answer: 'It takes the request and the answer.',
+  claimCall: 'Pass the request and the client id.',
+  answerCall: 'Pass the request, the result of the call and the client id.',
+  answer: 'Pass the request and the answer.',
 }
 
-/** Does the same as `refuseMore` for a method that claims or answers a request of a run. */
+/** Like `refuseMore`, for methods that claim or respond to a run's request. */
 export function refuseMoreAnswers(method: keyof typeof answerAdvice, more: readonly unknown[]): void {
   refuseMore(method, more, answerAdvice[method])
 }

@@ -13,7 +13,7 @@ interface OwnBase64 {
 /** Encodes `bytes` as base64, without a `data:` prefix. */
 export function toBase64(bytes: Uint8Array & OwnBase64): string {
   if (typeof bytes.toBase64 === 'function') return bytes.toBase64()
-  // In one piece: a concatenated text is copied as a whole on first access, and its parts stay in memory until then.
+  // Encodes in one piece, because engines copy a concatenated string on first access and keep its parts in memory until then.
   const written = new Uint8Array(Math.ceil(bytes.length / 3) * 4)
   write(bytes, written)
   const text = new TextDecoder().decode(written)
@@ -21,7 +21,7 @@ export function toBase64(bytes: Uint8Array & OwnBase64): string {
   return text
 }
 
-/** Frees a buffer at once if the platform can, because otherwise a large file is in memory twice until garbage collection. */
+/** Frees a buffer immediately if the platform supports it. Otherwise a large file stays in memory twice until garbage collection. */
 function discard(buffer: ArrayBuffer & { transfer?(length: number): ArrayBuffer }): void {
   if (typeof buffer.transfer === 'function') buffer.transfer(0)
 }
@@ -36,7 +36,7 @@ function write(bytes: Uint8Array, written: Uint8Array): void {
   if (bytes.length % 3 === 1) written[to - 2] = padding
 }
 
-/** Joins base64 pieces, each of which may have padding; `undefined` if one of them is invalid. */
+/** Joins base64 pieces, each of which may be padded. `undefined` if one of them is invalid. */
 export function joinBase64(pieces: readonly string[]): string | undefined {
   if (pieces.slice(0, -1).every((piece) => piece.length % 4 === 0 && !piece.endsWith('='))) {
     const whole = pieces.join('')
@@ -56,11 +56,22 @@ export function joinBase64(pieces: readonly string[]): string | undefined {
 /** Decodes validated base64. */
 export function bytesOfBase64(data: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(byteLengthOf(data))
-  // In small pieces, which are collected soon: one text of all bytes would be another copy.
+  // Decodes in small pieces, which are collected early. A single binary string would be another full copy.
   const pieceChars = 0x8000
   for (let start = 0, at = 0; start < data.length; start += pieceChars) {
     const piece = atob(data.slice(start, start + pieceChars))
     for (let index = 0; index < piece.length; index++) bytes[at++] = piece.charCodeAt(index)
   }
   return bytes
+}
+
+/** Concatenates byte arrays. */
+export function joinedBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.length
+  }
+  return whole
 }

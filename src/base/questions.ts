@@ -6,22 +6,24 @@ import { inputAction } from '../contract/run/call-event.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { EventBase, PendingApproval, PendingClientCall, PendingInput } from '../contract/run/run-facts.ts'
 import { checkOptions } from '../contract/shape/read.ts'
-import { aJsonObject, aText, options, required } from '../contract/shape/shape.ts'
-import type { ApprovalRef, InputAnswer, InputRef } from '../types/run/question.ts'
+import { aFlag, aJsonObject, aText, options, required } from '../contract/shape/shape.ts'
+import type { ApprovalRef, ApproveOptions, InputAnswer, InputRef } from '../types/run/question.ts'
 import { openCallsOf, shownApprovalsOf, shownClientCallsOf } from '../types/tool/open-calls.ts'
 import { refuseMore } from './argument-checks.ts'
 import { argumentsHash } from './hash.ts'
 import { copyJson } from './json/json-value.ts'
 import { shortened } from './text/characters.ts'
 
-/** Open requests of a run, in order. */
+/** A run's open requests, in order. */
 export interface OpenQuestions {
   readonly approvals: readonly PendingApproval[]
   readonly inputs: readonly PendingInput[]
   readonly clientCalls: readonly PendingClientCall[]
 }
 
-/** Returns the open requests after `event`; the same list if unchanged. A continued run repeats its requests: each counts once. */
+/**
+ * Returns the open requests after `event`; the same list if unchanged. A continued run repeats its requests, so each request counts once.
+ */
 export function questionsAfter(open: OpenQuestions, event: AgentEvent): OpenQuestions {
   switch (event.type) {
     case 'approvalRequested':
@@ -41,13 +43,13 @@ export function questionsAfter(open: OpenQuestions, event: AgentEvent): OpenQues
   }
 }
 
-/** Returns the request of an event, without common fields. */
+/** Returns the request in an event, without the common fields. */
 function askedIn<Asked extends AgentEvent>(event: Asked): Omit<Asked, keyof EventBase | 'type'> {
   const { type: _type, runId: _run, seq: _seq, at: _at, sessionId: _session, loopId: _loop, ...asked } = event
   return asked
 }
 
-/** Providers repeat call ids, so those of sub-agents are separate. */
+/** Distinguishes sub-agents, because providers reuse call ids. */
 function isOfSameCall(
   one: Pick<PendingApproval, 'toolCallId' | 'subAgent'>,
   other: Pick<PendingApproval, 'toolCallId' | 'subAgent'>,
@@ -60,15 +62,15 @@ function isOfSameCall(
 }
 
 /**
- * Returns the calls at the end of a history that wait for an approval, as they were shown, in call order. Excludes the calls that they hold
- * back. A process that ended meanwhile did not record what it showed: `asks` says which calls it would show. Default: none.
+ * Returns the calls at the end of a history that wait for an approval, as they were displayed, in call order. Excludes calls held back by
+ * them. If the process ended without recording its requests, `asks` selects the calls that it would have requested. Default: none.
  */
 export function waitingApprovals(messages: readonly AgentMessage[], asks: (toolName: string) => boolean = () => false): PendingApproval[] {
   const permitted = new Set(waitingIn(messages, shownClientCallsOf, () => false).map(({ toolCallId }) => toolCallId))
   return waitingIn(messages, shownApprovalsOf, asks).filter(({ toolCallId }) => !permitted.has(toolCallId))
 }
 
-/** Does the same as `waitingApprovals` for client calls. `runs` says which calls the client would run. */
+/** Like `waitingApprovals`, for client calls. `runs` selects the calls that the client would run. */
 export function waitingClientCalls(
   messages: readonly AgentMessage[],
   runs: (toolName: string) => boolean = () => false,
@@ -90,7 +92,7 @@ function waitingIn(
     if (message.role === 'user') return []
     if (message.role === 'toolResult') answered.add(message.toolCallId)
     if (message.role === 'extension') {
-      // The last request counts.
+      // The last request for a call wins.
       for (const pending of shownIn(message)) if (!shown.has(pending.toolCallId)) shown.set(pending.toolCallId, pending)
       const isKnown = shownApprovalsOf(message).length > 0 || shownClientCallsOf(message).length > 0
       for (const id of openCallsOf(message)) {
@@ -109,17 +111,17 @@ function requestOf({ id, name, arguments: args }: ToolCallContent): PendingAppro
   return { toolCallId: id, toolName: name, args, argumentsHash: argumentsHash(args) }
 }
 
-/** Parses the reference of an approval. Throws `ConfigError` `invalidOption` without id or hash, so that only shown calls are approved. */
+/** Parses an approval reference. Throws `ConfigError` `invalidOption` without id or hash, so that only displayed calls can be approved. */
 export function shownRequest(request: ApprovalRef): ApprovalRef {
   const { toolCallId, argumentsHash }: Partial<ApprovalRef> = Object(request)
   if (typeof toolCallId === 'string' && typeof argumentsHash === 'string') return request
   const advice = 'Pass the approvalRequested event, an entry of run.pendingApprovals(), or { toolCallId, argumentsHash }.'
-  throw new ConfigError('invalidOption', `An approval is for the request that was shown. ${advice}`)
+  throw new ConfigError('invalidOption', `The approval does not identify the request that was shown. ${advice}`)
 }
 
 /**
- * Finds the pending request of a decision: by call, by the hash of the shown arguments, and by the event that showed them if given. Throws
- * `ConfigError` `unknownCall`, `argumentsChanged`.
+ * Finds the pending request for a decision by call, hash of the displayed arguments and, if set, the event that announced the request.
+ * Throws `ConfigError` `unknownCall` or `argumentsChanged`.
  */
 export function requestFor<Request extends PendingApproval & Partial<ApprovalRef>>(
   waiting: readonly Request[],
@@ -131,13 +133,13 @@ export function requestFor<Request extends PendingApproval & Partial<ApprovalRef
   if (found !== undefined) return found
   const [other] = ofCall
   if (other === undefined || same.length > 0) {
-    const waits = 'waits for approval, or for a page. See run.pendingApprovals() and run.pendingClientCalls().'
+    const waits = 'is pending. See run.pendingApprovals() and run.pendingClientCalls().'
     throw new ConfigError('unknownCall', `No tool call "${shown(toolCallId)}" ${waits}`)
   }
-  const hashes = `hash ${shown(argumentsHash)}, waiting: ${other.argumentsHash}`
+  const hashes = `hash ${shown(argumentsHash)}, pending: ${other.argumentsHash}`
   throw new ConfigError(
     'argumentsChanged',
-    `The decision for call "${shown(toolCallId)}" is for other arguments (${hashes}). Show the waiting arguments and ask again.`,
+    `The decision for call "${shown(toolCallId)}" is for other arguments (${hashes}). Show the pending arguments and ask again.`,
   )
 }
 
@@ -150,12 +152,12 @@ function isOrUnknown<T>(asked: T | undefined, known: T | undefined): boolean {
   return asked === undefined || known === undefined || asked === known
 }
 
-/** Finds the pending request of an answer. Throws `ConfigError` `unknownInput`. */
+/** Finds the pending user input request for a response. Throws `ConfigError` `unknownInput`. */
 export function inputFor<Request extends PendingInput>(waiting: readonly Request[], request: InputRef | string): Request {
   const id: unknown = typeof request === 'string' ? request : Object(request).inputId
   const found = waiting.find(({ inputId }) => inputId === id)
   if (found !== undefined) return found
-  throw new ConfigError('unknownInput', `No request for input "${id}" waits. See run.pendingInputs().`)
+  throw new ConfigError('unknownInput', `No input request "${id}" is pending. See run.pendingInputs().`)
 }
 
 const inputAnswer = options<{ action: InputAnswer['action']; content?: JsonObject }>({
@@ -163,11 +165,11 @@ const inputAnswer = options<{ action: InputAnswer['action']; content?: JsonObjec
   content: aJsonObject,
 })
 
-/** Copies an answer. Throws `ConfigError` `invalidOption` for an invalid answer, and for unknown keys. */
+/** Copies a response. Throws `ConfigError` `invalidOption` for an invalid response and for unknown keys. */
 export function checkedAnswer(given: InputAnswer): InputAnswer {
   if (!isObject(given)) {
     const allowed = "{ action: 'accept', content? } with a JSON object, { action: 'decline' } or { action: 'cancel' }"
-    throw new ConfigError('invalidOption', `That is no answer to a request for input. It takes ${allowed}.`)
+    throw new ConfigError('invalidOption', `Invalid answer to an input request. Pass ${allowed}.`)
   }
   checkOptions(given, inputAnswer, 'answer')
   const { action } = given
@@ -175,17 +177,16 @@ export function checkedAnswer(given: InputAnswer): InputAnswer {
   return { action, content: copyJson({ ...given.content }) }
 }
 
-const decisionAdvice =
-  'It takes the request alone: a call runs with the arguments that were shown. To change them, deny the call and say why.'
+const approveOptions = options<ApproveOptions>({ arguments: aJsonObject, by: aText, tellModel: aFlag })
 
-/** Parses the reference of an approval. Throws as {@link shownRequest}, and for extra arguments, which would not change the call. */
-export function approvedRequest(request: ApprovalRef, more: readonly unknown[]): ApprovalRef {
-  refuseMore('approve', more, decisionAdvice)
-  return shownRequest(request)
+/** Throws `ConfigError` `invalidOption` for invalid or unknown approval options, and for extra arguments. */
+export function checkApproval(given: ApproveOptions, more: readonly unknown[]): void {
+  checkOptions(given, approveOptions, 'approve')
+  refuseMore('approve', more, 'Pass the request and the options.')
 }
 
 /** Throws `ConfigError` `invalidOption` for a reason that is not a string, and for extra arguments. */
 export function checkDenial(reason: unknown, more: readonly unknown[]): void {
   if (reason !== undefined) checkOptions(reason, aText, 'reason')
-  refuseMore('deny', more, 'It takes the request, or its id, and a reason.')
+  refuseMore('deny', more, 'Pass the request or its id, and a reason.')
 }

@@ -1,6 +1,6 @@
 import type { RetryConfig } from '../contract/run/settings.ts'
 
-/** Maximum timer delay of platforms in milliseconds (24.8 days); they fire longer ones at once. */
+/** Maximum timer delay of platforms in milliseconds (24.8 days). Longer timers fire immediately. */
 const longestMs = 2_147_483_647
 
 /** Returns `ms`, limited to the maximum timer delay. */
@@ -14,12 +14,23 @@ export function startTimer(ms: number, act: () => void): () => void {
   return () => clearTimeout(timer)
 }
 
-/** Maximum wait that a provider can request, in milliseconds. A longer one ends the call, because an earlier retry would be rejected too. */
+/** Resolves after `ms` milliseconds, at most 24.8 days. */
+export function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    startTimer(ms, resolve)
+  })
+}
+
+/**
+ * Maximum wait that a provider can request, in milliseconds. A longer wait fails the call, because an earlier retry would also be
+ * rejected.
+ */
 export const maxServerDelayMs = 60_000
 
 /**
- * Returns the milliseconds before retry `attempt` (from 1): the provider's wait, at most {@link maxServerDelayMs}, plus 0 to 25 %. Without
- * one, a random part of the exponential backoff, capped by `maxDelayMs` (full jitter), so that clients do not retry at the same time.
+ * Returns the delay in milliseconds before retry `attempt` (from 1): the provider's wait, at most {@link maxServerDelayMs}, plus 0 to 25
+ * %. Without a provider wait, returns a random fraction of the exponential backoff, capped at `maxDelayMs`. This full jitter prevents
+ * simultaneous retries.
  * Source: docs/reference/errors.md
  */
 export function retryDelayMs(attempt: number, config: RetryConfig, retryAfterMs?: number): number {
@@ -32,8 +43,8 @@ export function retryDelayMs(attempt: number, config: RetryConfig, retryAfterMs?
 }
 
 /**
- * Yields to timers and aborts during long work: await it between steps. Throws the signal's reason after an abort.
- * Without it, a synchronous workspace (memory) would block the thread until the end.
+ * Lets timers and aborts run during long work. Await it between steps. Throws the signal's reason after an abort. Without it, a synchronous
+ * workspace (memory) would block the thread.
  */
 export async function breathe(signal: AbortSignal | undefined): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 0))

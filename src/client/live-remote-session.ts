@@ -1,6 +1,6 @@
 import { refuseMoreAnswers } from '../base/argument-checks.ts'
 import { logWarning } from '../base/log-warning.ts'
-import { approvedRequest, checkDenial, shownRequest } from '../base/questions.ts'
+import { checkDenial, shownRequest } from '../base/questions.ts'
 import { AgentBusyError, errorText } from '../contract/errors.ts'
 import { newId } from '../contract/message/identity.ts'
 import type { AgentMessage, PromptInput } from '../contract/message/message.ts'
@@ -8,7 +8,7 @@ import type { AgentEvent } from '../contract/run/event.ts'
 import type { PendingApproval, PendingClientCall } from '../contract/run/run-facts.ts'
 import { endOf } from '../contract/session/session.ts'
 import type { ChatAgent, ChatOptions } from '../types/run/chat-agent.ts'
-import type { ApprovalRef, ClientCallAnswer } from '../types/run/question.ts'
+import type { ApprovalRef, ApproveOptions, ClientCallAnswer } from '../types/run/question.ts'
 import type { AgentRun, Receipt } from '../types/run/run.ts'
 import type { ToolTypesByName } from '../types/tool/typed-tool.ts'
 import { asRead, before, beforeAnswer, Conversation, type Rewind } from './conversation.ts'
@@ -17,7 +17,7 @@ import { continueElsewhere, readHistory, readSession } from './recorded.ts'
 import { codeOf, RemoteError } from './remote-error.ts'
 import { checkChatOptions, type RemoteSessionOptions } from './remote-options.ts'
 import { LiveSharedState } from './remote-shared-state.ts'
-import { decide, Outbox, type QueuedReceipt } from './run/outbox.ts'
+import { approvalWith, type Decision, decide, Outbox, type QueuedReceipt } from './run/outbox.ts'
 import { RemoteRun, type RunHost } from './run/remote-run.ts'
 import { type Beginning, bodyOf, startRun } from './run/start-run.ts'
 import { type FeedOwner, SessionFeed } from './session-feed.ts'
@@ -32,10 +32,10 @@ export class LiveRemoteSession implements ChatAgent {
   readonly #feed: SessionFeed
   readonly #conversation = new Conversation()
   readonly #listeners = new Set<(event: AgentEvent) => void>()
-  /** Loops without further events. */
+  /** Ids of loops that emit no further events. */
   readonly #ended = new Set<string>()
   #run: RemoteRun | undefined
-  /** Settles when the server has accepted or refused the starting run. */
+  /** Settles when the server has accepted or rejected the run that is starting. */
   #starting: Promise<void> | undefined
   readonly #outbox: Outbox
   #hasWatched = false
@@ -63,9 +63,10 @@ export class LiveRemoteSession implements ChatAgent {
         const asked = { method: 'POST', path: `/inputs/${encodeURIComponent(inputId)}`, body: { ...answer } } as const
         this.#wire.json(asked).catch((error: unknown) => this.#warn('answerFailed', error))
       },
-      decide: (request, approved, reason) => {
-        this.#decide(request, approved, reason).catch((error: unknown) => this.#warn('decisionFailed', error))
+      decide: (request, decision) => {
+        this.#decide(request, decision).catch((error: unknown) => this.#warn('decisionFailed', error))
       },
+      approveWith: (request, decision) => this.#decide(request, decision),
       claimCall: (request, clientId) => this.claimCall(request, clientId),
       answerCall: (request, answer, clientId) => this.answerCall(request, answer, clientId),
       ended: (run) => this.#ranOut(run),
@@ -137,7 +138,7 @@ export class LiveRemoteSession implements ChatAgent {
 
   subscribe(listener: (event: AgentEvent) => void): () => void {
     let isActive = true
-    // A new function per subscription, so that the same listener may be added twice.
+    // Wraps the listener in a new function per subscription, so that the same listener may be added twice.
     const heard = (event: AgentEvent) => (isActive ? listener(event) : undefined)
     this.#listeners.add(heard)
     const stopRun = this.#run?.subscribe(heard)
@@ -180,13 +181,14 @@ export class LiveRemoteSession implements ChatAgent {
     return messages
   }
 
-  async approve(request: ApprovalRef, ...more: never[]): Promise<void> {
-    await this.#decide(approvedRequest(request, more), true)
+  async approve(request: ApprovalRef, options?: ApproveOptions, ...more: never[]): Promise<void> {
+    await this.#decide(shownRequest(request), options === undefined ? { approved: true } : approvalWith(options, more))
   }
 
   async deny(request: ApprovalRef | string, reason?: string, ...more: never[]): Promise<void> {
     checkDenial(reason, more)
-    await this.#decide(typeof request === 'string' ? { toolCallId: request } : shownRequest(request), false, reason)
+    const ref = typeof request === 'string' ? { toolCallId: request } : shownRequest(request)
+    await this.#decide(ref, { approved: false, ...(reason !== undefined && { reason }) })
   }
 
   async claimCall(request: ApprovalRef, clientId: string, ...more: never[]): Promise<boolean> {
@@ -217,15 +219,15 @@ export class LiveRemoteSession implements ChatAgent {
     this.sharedState.close()
     this.#wire.close()
     this.#feed.close()
-    this.#run?.lose(new RemoteError('closed', 'The session was closed on this side. The run continues on the server.'))
+    this.#run?.lose(new RemoteError('closed', 'This client closed the session. The run continues on the server.'))
   }
 
-  // Start and end of a run
+  // Run start and end
 
   #begin(beginning: Beginning & { rewind?: Rewind }, given: ChatOptions): AgentRun {
     checkChatOptions(given)
     const { signal, ...options } = given
-    if (this.#wire.isClosed) throw new RemoteError('closed', 'The session was closed on this side. Open it again with remoteSession().')
+    if (this.#wire.isClosed) throw new RemoteError('closed', 'This client closed the session. Open it again with remoteSession().')
     if (this.#run !== undefined) throw new AgentBusyError()
     const { path, outgoing, rewind } = beginning
     const run = this.#newRun(outgoing?.messages, rewind)
@@ -250,7 +252,7 @@ export class LiveRemoteSession implements ChatAgent {
     run.subscribe((event) => {
       this.#conversation.add(event, rewindOnce)
       if (event.type === 'agentStart') rewindOnce = undefined
-      // A refused run has only an end.
+      // A rejected run emits only an end event.
       if (event.type !== 'agentEnd') this.#conversation.endsWith(event.loopId)
     })
     for (const listener of this.#listeners) run.subscribe(listener)
@@ -261,13 +263,13 @@ export class LiveRemoteSession implements ChatAgent {
     if (run.loopId !== '') this.#ended.add(run.loopId)
     if (this.#run !== run) return
     this.#run = undefined
-    // In a microtask, because its last event is not delivered yet.
+    // Deferred to a microtask, because the run's last event is not delivered yet.
     queueMicrotask(() => this.#feed.check())
     if (run.isPatched && run.loopId !== '' && !this.#wire.isClosed)
       queueMicrotask(() => this.#mend(run.loopId).catch((error: unknown) => this.#warn('loadFailed', error)))
   }
 
-  /** Loads the history at the end of a loop with missed events; listeners still get the later events. */
+  /** Loads the history at the end of a loop with missed events. Listeners still receive the later events. */
   async #mend(loopId: string): Promise<void> {
     const history = await readHistory(this.#wire, { loopId })
     if (this.#run === undefined && this.#conversation.isAt(loopId)) this.#conversation.replace(history)
@@ -288,8 +290,8 @@ export class LiveRemoteSession implements ChatAgent {
 
   // Decisions
 
-  async #decide(request: Partial<ApprovalRef>, approved: boolean, reason?: string): Promise<void> {
-    const loopId = await decide(this.#wire, request, { approved, ...(reason !== undefined && { reason }) })
+  async #decide(request: Partial<ApprovalRef>, decision: Decision): Promise<void> {
+    const loopId = await decide(this.#wire, request, decision)
     if (loopId !== undefined) this.#attach(loopId)
   }
 
@@ -306,7 +308,7 @@ export class LiveRemoteSession implements ChatAgent {
       opened: () => this.#opened(),
       catchUp: (why) => this.#catchUp(why),
       lost: (error) => {
-        // A session that was closed here needs no warning.
+        // Logs no warning if this client closed the session.
         if (!this.#wire.isClosed) this.#warn('sessionLost', error)
         this.#run?.lose(error)
       },
@@ -324,15 +326,15 @@ export class LiveRemoteSession implements ChatAgent {
       return undefined
     }
     if (this.#ended.has(event.loopId)) return undefined
-    // It may be the run that is starting, which its own response tells.
+    // Waits for the start request's response, because this may be the run that is starting.
     if (this.#starting !== undefined) return this.#starting.then(() => this.#take(event))
-    if (run !== undefined) throw new RemoteError('gone', 'Another run has begun before this one was seen to end.', { isRetryable: true })
+    if (run !== undefined) throw new RemoteError('gone', 'Another run started before this one was seen to end.', { isRetryable: true })
     if (event.type === 'agentStart' && this.#conversation.isLeftBy(event)) return this.#followElsewhere(event)
     this.#newRun().accept(event)
     return undefined
   }
 
-  /** Another client has started a run from a place that is unknown here. */
+  /** Another client has started a run from a point that this client does not know. */
   async #followElsewhere(event: AgentEvent): Promise<void> {
     const history = await readHistory(this.#wire)
     if (this.#run !== undefined) return
@@ -340,11 +342,11 @@ export class LiveRemoteSession implements ChatAgent {
     this.#newRun(undefined, asRead).accept(event)
   }
 
-  /** Emits the recorded events of runs that were missed, and follows the active one. */
+  /** Emits the recorded events of missed runs, and follows the active run. */
   async #opened(): Promise<boolean> {
     this.sharedState.opened()
     if (this.#listeners.size === 0 || this.#cursor() !== undefined || this.#starting !== undefined) return true
-    // After going back to a loop, later events are irrelevant.
+    // After switching back to an earlier loop, later events are irrelevant.
     if (this.#conversation.place !== undefined) return true
     const isFirst = !this.#hasWatched && this.messages.length === 0
     const after = isFirst ? undefined : this.messages.at(-1)?.id
@@ -354,7 +356,7 @@ export class LiveRemoteSession implements ChatAgent {
     this.#hasWatched = true
     const known = new Set(this.messages.map(({ id }) => id))
     const missed = new Set(messages.flatMap(({ id }) => (known.has(id) ? [] : id)))
-    // Remove messages of a left branch before the rest is emitted.
+    // Removes messages of the abandoned branch before the rest is emitted.
     if (!isRest && !isFirst)
       this.#conversation.replace({ ...this.#conversation.waiting, hasEarlier, messages: messages.filter(({ id }) => known.has(id)) })
     if (!isFirst && missed.size > 0) await this.#tell(missed)
@@ -387,7 +389,7 @@ export class LiveRemoteSession implements ChatAgent {
 }
 
 function busyElsewhere(): RemoteError {
-  return new RemoteError('busy', 'A run is on in this session. Wait for its end, or stop it, before you go back to a loop.')
+  return new RemoteError('busy', 'This session has an active run. Wait for it to end or stop it before you go back to a loop.')
 }
 
 function follow(signal: AbortSignal, run: AgentRun): void {

@@ -6,19 +6,16 @@ import { toHistory } from '../contract/message/history.ts'
 import { newId } from '../contract/message/identity.ts'
 import type { AgentMessage, PromptInput, UserMessage } from '../contract/message/message.ts'
 
-/** A user's input, as sent and as stored in the history. */
+/** User input as sent to the server and as added to the history. */
 export interface OutgoingPrompt {
-  /** Id under which the server accepts it once; that of the last message. */
+  /** Id of the last message, which serves as idempotency key. */
   key: string
   messages: AgentMessage[]
   last: AgentMessage
   prompt: JsonValue
 }
 
-/**
- * Converts input. Throws `ConfigError`: `emptyPrompt` if empty, `invalidMessage` for messages other than the user's, because only the server
- * knows those.
- */
+/** Converts input. Throws `ConfigError`: `emptyPrompt` if empty, `invalidMessage` for messages that are not user messages. */
 export function outgoingPrompt(input: PromptInput): OutgoingPrompt {
   const given = toHistory(input, 'prompt')
   const key = newId()
@@ -26,10 +23,10 @@ export function outgoingPrompt(input: PromptInput): OutgoingPrompt {
   const users = messages.filter((message) => message.role === 'user')
   if (users.length < messages.length) {
     const roles = messages.map(({ role }) => role).join(', ')
-    throw new ConfigError('invalidMessage', `A session on a server takes what a user says; these messages are of ${roles}.`)
+    throw new ConfigError('invalidMessage', `A remote session accepts only user messages. The roles of these messages are: ${roles}.`)
   }
   const last = users.at(-1)
-  if (last === undefined || users.some(isBlank)) throw new ConfigError('emptyPrompt', 'The prompt is empty. Pass some text or an image.')
+  if (last === undefined || users.some(isBlank)) throw new ConfigError('emptyPrompt', 'The prompt is empty. Pass text or an image.')
   return {
     key,
     messages,
@@ -42,9 +39,9 @@ function isBlank({ content }: UserMessage): boolean {
   return content.every((block) => block.type === 'text' && block.text.trim() === '')
 }
 
-/** Fields of a user message that a server accepts. */
+/** The fields that a server accepts in a user message. */
 function sent(block: Content): JsonObject {
   if (block.type === 'text') return { type: 'text', text: block.text }
   if (isMedia(block)) return mediaFields(block)
-  throw new ConfigError('invalidMessage', `A user message holds text, images and files; this one has a ${block.type} block.`)
+  throw new ConfigError('invalidMessage', `A user message can contain text, images and files. This one has a ${block.type} block.`)
 }

@@ -13,33 +13,33 @@ interface Queued {
   message: AgentMessage
 }
 
-/** Messages of a session. */
+/** A session's messages. */
 export interface History {
   messages: AgentMessage[]
   approvals: PendingApproval[]
   clientCalls: PendingClientCall[]
   queued: Queued[]
-  /** Whether `messages` are only those after the requested one. */
+  /** Whether `messages` contains only messages after the requested one. */
   isRest: boolean
-  /** Whether there are earlier messages that were not requested. */
+  /** Whether the session has earlier messages that were not requested. */
   hasEarlier: boolean
-  /** The last loop. */
+  /** Id of the last loop. */
   loopId?: string
   runningLoopId?: string
 }
 
 /** The requested part of a history. */
 export interface AskedHistory {
-  /** Up to the end of this loop. */
+  /** Loads the history up to the end of this loop. */
   loopId?: string | undefined
-  /** Only messages after this one, if the history has it. */
+  /** Loads only messages after this one, if the history contains it. */
   after?: string | undefined
-  /** The number of messages: the last ones, or those before this one. */
+  /** Maximum number of messages, from the end or before a given message. */
   limit?: number | undefined
   before?: string | undefined
 }
 
-/** Loads the history of a session. */
+/** Loads a session's history. */
 export async function readHistory(wire: Wire, asked: AskedHistory = {}): Promise<History> {
   const { after } = asked
   const query = Object.entries(asked).flatMap(([name, value]) => (value === undefined ? [] : `${name}=${encodeURIComponent(value)}`))
@@ -67,8 +67,8 @@ export async function readSession(wire: Wire): Promise<{ loops: LoopRecord[]; ru
 }
 
 /**
- * Continues `run` after the server has released its events: the record has its result, and the loop that continues it is read
- * next. Rejects with a retryable error if no loop continues it yet.
+ * Continues `run` after the server has released its events: reads the results from the session record, then the loop that continues the
+ * run. Rejects with a retryable error if no loop continues the run yet.
  */
 export async function continueElsewhere(wire: Wire, run: RemoteRun, why: RemoteError): Promise<void> {
   const { loops, runningLoopId } = await readSession(wire).catch(noneAtAll)
@@ -77,11 +77,11 @@ export async function continueElsewhere(wire: Wire, run: RemoteRun, why: RemoteE
   if (why.code === 'cursorExpired') return run.catchUp(record)
   const last = why.continuedBy ?? (runningLoopId === run.loopId ? undefined : runningLoopId)
   if (endOf(record) !== undefined) return run.finish(record)
-  // Outcomes of interrupted calls are recorded before the loop that continues.
+  // The server records the outcomes of interrupted calls before the loop that continues the run.
   const isRecorded = loops.some(({ loopId }) => loopId === last) || !hasOpenCalls(record)
   if (last === undefined || !isRecorded)
-    throw new RemoteError('gone', 'The run was cut off, and the server has not gone on with it.', { isRetryable: true })
-  // Each attempt to resume may have been interrupted itself.
+    throw new RemoteError('gone', 'The run was interrupted, and the server did not resume it.', { isRetryable: true })
+  // Follows every continuation, because a resumed loop may have been interrupted too.
   while (record !== undefined && record.loopId !== last) {
     const parent: string = record.loopId
     const next: LoopRecord | undefined = loops.findLast(({ parentLoopId }) => parentLoopId === parent)
@@ -95,7 +95,7 @@ function hasOpenCalls({ messages }: LoopRecord): boolean {
   return messages.some((message) => message.role === 'assistant' && callsToAnswer(message.content).some(({ id }) => !answered.has(id)))
 }
 
-const interrupted = { code: 'interrupted', message: 'The server lost this run before anything of it was stored. Send it again.' }
+const interrupted = { code: 'interrupted', message: 'The server lost this run before it stored anything. Send the prompt again.' }
 
 function noneAtAll(error: unknown): { loops: LoopRecord[]; runningLoopId?: string } {
   if (RemoteError.isInstance(error) && error.code === 'notFound') return { loops: [] }
@@ -107,5 +107,5 @@ function areObjects<Entry>(list: Entry[] | undefined): list is Entry[] {
 }
 
 function noHistory(): RemoteError {
-  return new RemoteError('unexpectedAnswer', 'The answer is JSON, but no session of an agent. Check url.')
+  return new RemoteError('unexpectedAnswer', 'The response is JSON but not an agent session. Check url.')
 }

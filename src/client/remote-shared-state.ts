@@ -8,40 +8,39 @@ import { RemoteError } from './remote-error.ts'
 import type { Wire } from './wire/wire.ts'
 
 /**
- * State that a session on a server shares with its clients.
+ * Shared state of a session on a server.
  *
  * **Contract**
- * - `read` loads it from the server. `set` and `patch` change the last known version and resolve with the result. They reject with
- *   `RemoteError`: `stateConflict` if another client was faster (then `current` is its version), or `invalidState` if the value does not
- *   fit. The code is `notFound` if nothing is shared.
- * - `subscribe` receives each version that this client learns of: what it reads and changes, and, as soon as they happen, changes
- *   of others.
+ * - `read` loads the state from the server. `set` and `patch` change the last known version and resolve with the result. They reject with
+ *   `RemoteError`: `stateConflict` if another client changed the state first (`current` then contains that version), or `invalidState` if
+ *   the value violates the schema. All reject with `notFound` if the session has no shared state.
+ * - `subscribe` receives each version that this client reads, creates or gets from other clients' changes.
  *
  * Source: docs/guides/shared-state.md
  */
 export interface RemoteSharedState {
-  /** The newest known version; `undefined` before the first. */
+  /** The newest known version. `undefined` before the first read. */
   readonly current: SavedState | undefined
   read(): Promise<SavedState>
   set(value: JsonObject): Promise<SavedState>
   patch(operations: readonly PatchOperation[]): Promise<SavedState>
-  /** Calls `listener` with each later version; returns how to stop. */
+  /** Calls `listener` with each later version. Returns a function that unsubscribes. */
   subscribe(listener: (state: SavedState) => void): () => void
 }
 
 /** See `RemoteSharedState` for the contract. */
 export class LiveSharedState implements RemoteSharedState {
   readonly #wire: Wire
-  /** Subscribes to events; returns how to unsubscribe. */
+  /** Subscribes to events. Returns a function that unsubscribes. */
   readonly #listen: (listener: (event: AgentEvent) => void) => () => void
   /** Receives errors of background reads and of listeners. */
   readonly #warn: (error: unknown) => void
   readonly #listeners = new Set<(state: SavedState) => void>()
   #current: SavedState | undefined
   #leave: (() => void) | undefined
-  /** Whether the state is used, so that missed versions are loaded. */
+  /** Whether the application uses the state, so that missed versions must be loaded. */
   #wasAsked = false
-  /** Whether it changed during the current read. */
+  /** Whether the state changed during the current read. */
   #isOutdated = false
   #reading: Promise<void> | undefined
 
@@ -60,7 +59,7 @@ export class LiveSharedState implements RemoteSharedState {
     this.#wasAsked = true
     const known = this.#current
     const state = stateIn(await this.#wire.json({ method: 'GET', path: '/state' }))
-    // If the server's version is older than the one known before the request, the session was created again.
+    // If the server's version is older than the version known before the request, the session was recreated.
     if (known !== undefined && this.#current === known && isFromAnew(state, known)) this.#current = undefined
     return this.#learn(state)
   }
@@ -83,7 +82,7 @@ export class LiveSharedState implements RemoteSharedState {
     }
   }
 
-  /** Events arrive from now on, so load changes made before. */
+  /** Events arrive from now on, so loads the changes made before. */
   opened(): void {
     if (this.#wasAsked && this.#listeners.size > 0) this.#readAgain()
   }
@@ -96,7 +95,7 @@ export class LiveSharedState implements RemoteSharedState {
   async #change(change: JsonObject): Promise<SavedState> {
     const { version } = this.#current ?? (await this.read())
     try {
-      // A retry must use the same key; otherwise it would conflict with itself.
+      // A retry must use the same key. Otherwise it would conflict with itself.
       const ask = { method: 'POST' as const, path: '/state', body: { ...change, ifVersion: version }, key: newId() }
       return this.#learn(stateIn(await this.#wire.json(ask)))
     } catch (error) {
@@ -112,8 +111,7 @@ export class LiveSharedState implements RemoteSharedState {
   }
 
   /**
-   * Handles the session's version. Any other version than the known one is new, also a smaller one: then the session was created
-   * again.
+   * Handles the session's version. Any version other than the known one is new. A smaller version means that the session was recreated.
    */
   #versionNotified(version: number): void {
     if (this.#listeners.size > 0 && version !== this.#current?.version) this.#readAgain()
@@ -133,7 +131,7 @@ export class LiveSharedState implements RemoteSharedState {
     this.#reading = undefined
   }
 
-  /** Ignores versions older than the known one: they were requested before. */
+  /** Ignores versions older than the known one, because they belong to earlier requests. */
   #learn(state: SavedState): SavedState {
     const known = this.#current
     if (known !== undefined && state.version <= known.version) return known
@@ -142,7 +140,7 @@ export class LiveSharedState implements RemoteSharedState {
       try {
         listener(state)
       } catch (error) {
-        // An error of a listener must not affect others.
+        // An error in one listener must not affect the others.
         this.#warn(error)
       }
     }
@@ -156,5 +154,5 @@ function isFromAnew({ version, value }: SavedState, known: SavedState): boolean 
 
 function stateIn(answer: unknown): SavedState {
   if (fits(savedState, answer)) return answer
-  throw new RemoteError('unexpectedAnswer', 'The answer is no shared state. Check that the server has the version of this client.')
+  throw new RemoteError('unexpectedAnswer', 'The response is not shared state. Check that server and client have the same version.')
 }

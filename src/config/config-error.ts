@@ -1,23 +1,23 @@
 import { ConfigError, type MisuseCode } from '../contract/errors.ts'
 import { shown } from '../contract/shape/json-fault.ts'
 
-/** Path of a value in a document: keys and array indices. */
+/** Path of a value in a document, as keys and array indices. */
 export type Path = readonly (string | number)[]
 
-/** Line and column, both from 1. */
+/** Line and column, both counted from 1. */
 export interface Place {
   line: number
   column: number
 }
 
-/** A part of a file that is valid but has no effect, or not the one its author may expect. */
+/** A valid part of a file that has no effect, or probably not the intended effect. */
 export interface ConfigWarning {
-  /** `unknownKey`: the key is ignored. `noEffect`: it needs another setting that is missing. */
+  /** `unknownKey`: the key is ignored. `noEffect`: a setting that the key requires is missing. */
   code: 'unknownKey' | 'noEffect'
-  /** Path of the value, such as `agent.instances[0].nme`. */
+  /** The value's path, such as `agent.instances[0].nme`. */
   field: string
   message: string
-  /** From 1. Absent if the parser does not know. */
+  /** Counted from 1. Absent if the parser does not report it. */
   line?: number
   column?: number
 }
@@ -34,7 +34,7 @@ export function stepsOf(field: string): Path {
   )
 }
 
-/** Shortens and escapes a key, because files may be untrusted. */
+/** Truncates and escapes a key, because files may be untrusted. */
 function keyText(key: string): string {
   return /^[\w$-]{1,64}$/.test(key) ? key : JSON.stringify(key.slice(0, 64))
 }
@@ -48,7 +48,7 @@ export function invalidField(path: Path, value: unknown, expected: string, advic
   return new ConfigError('invalidField', message, { field, expected, ...(value !== undefined && { value: text }) })
 }
 
-/** Another error about the value at `path`. */
+/** Error with a custom message about the value at `path`. */
 export function fieldError(code: MisuseCode, path: Path, message: string, cause?: unknown): ConfigError {
   return new ConfigError(code, message, { field: fieldOf(path), ...(cause !== undefined && { cause }) })
 }
@@ -56,7 +56,7 @@ export function fieldError(code: MisuseCode, path: Path, message: string, cause?
 /** Error for a feature that the host does not provide. */
 export function needs(path: Path, what: string, part: string): ConfigError {
   const field = fieldOf(path)
-  return fieldError('unsupported', path, `${field} ${what}, for which the host must give ${part}. Give it, or leave ${field} out.`)
+  return fieldError('unsupported', path, `${field} ${what}, which requires ${part} from the host. Pass it, or remove ${field}.`)
 }
 
 /** Returns the error with its position in the text. */
@@ -68,7 +68,7 @@ export function placed(error: ConfigError, place: Place | undefined): ConfigErro
   return new ConfigError(code, message, { ...options, ...(expected !== undefined && { expected }), cause })
 }
 
-/** Header and variable names do not show whether a value is secret, so every value in these tables may be. */
+/** Treats every value in these tables as a secret, because header and variable names do not show whether a value is secret. */
 const secretTables = new Set(['headers', 'env'])
 
 function shownAt(path: Path, value: unknown): string {
@@ -79,11 +79,11 @@ function shownAt(path: Path, value: unknown): string {
 /** Source text data of a parsed configuration. */
 interface Origin {
   placeOf(path: Path): Place | undefined
-  /** Warnings that no code has read. */
+  /** Unread warnings. */
   warnings: readonly ConfigWarning[]
 }
 
-/** Lets errors during agent creation refer to positions in the text. */
+/** Provides text positions for errors during agent creation. */
 const origins = new WeakMap<object, Origin>()
 
 /** Stores the positions of `config` in its text, and its warnings. */
@@ -91,12 +91,12 @@ export function rememberOrigin(config: object, origin: Origin): void {
   origins.set(config, origin)
 }
 
-/** Returns the position of `path` in the text of `config`; `undefined` if `config` was not parsed. */
+/** Returns the position of `path` in the text of `config`, or `undefined` if `config` was not parsed from text. */
 export function placeIn(config: object, path: Path): Place | undefined {
   return origins.get(config)?.placeOf(path)
 }
 
-/** Returns the warnings of `config` that no code has read, and marks them as read. */
+/** Returns the unread warnings of `config` and marks them as read. */
 export function takeUnread(config: object): readonly ConfigWarning[] {
   const origin = origins.get(config)
   const warnings = origin?.warnings ?? []

@@ -11,7 +11,7 @@ import type { AgentTool } from '../types/tool/tool.ts'
 import type { Workspace } from '../types/tool/workspace.ts'
 import type { ModelSection } from './schema/model-sections.ts'
 
-/** Workspace of an agent. */
+/** An agent's workspace. */
 export interface AgentPlace {
   /** Path as in the file. Default: `.`. */
   path: string
@@ -19,14 +19,14 @@ export interface AgentPlace {
   workspace?: Workspace
 }
 
-/** Workspace and names of the tools that the host should provide. */
+/** Workspace and names of the requested tools. */
 export interface ToolPlace extends AgentPlace {
-  /** Tool names in the file; no others are needed. */
+  /** Tool names in the file. The host need not provide other tools. */
   names: readonly string[]
 }
 
 /** An MCP server of a file with its variables substituted. */
-export type McpServerConfig = { name: string; include?: readonly string[] } & McpCallTimeouts &
+export type McpServerConfig = { name: string; include?: readonly string[]; resourceTools?: boolean } & McpCallTimeouts &
   (
     | {
         transport: 'stdio'
@@ -34,33 +34,33 @@ export type McpServerConfig = { name: string; include?: readonly string[] } & Mc
         args: readonly string[]
         env: Readonly<Record<string, string>>
         cwd: string
-        /** Folders within `cwd`, relative to it, that the server should be limited to. */
+        /** Folders that the server should be restricted to, relative to `cwd`. */
         roots?: readonly string[]
       }
     | { transport: 'http'; url: string; headers: Readonly<Record<string, string>> }
   )
 
 /**
- * A permission that a file needs from the user who runs it.
+ * A permission that a file needs from the user who runs it:
  *
- * - Runs a script, a server or a plugin.
- * - Reads or works outside of the workspace.
- * - Fetches from hosts that it names.
- * - Sends prompts, file contents or environment values to an unknown host.
+ * - to run a script, a server or a plugin;
+ * - to read or work outside the workspace;
+ * - to fetch from the listed hosts;
+ * - to send prompts, file contents or environment values to an unknown host.
  */
 export interface TrustRequest {
   kind: 'script' | 'server' | 'plugin' | 'file' | 'workspace' | 'endpoint' | 'media' | 'variable'
-  /** Path of the setting, such as `callbacks.before_turn`. */
+  /** The setting's path, such as `callbacks.before_turn`. */
   field: string
-  /** The command, path, URL or variables as written in the file, unescaped and not shortened. */
+  /** The command, path, URL or variables exactly as written in the file. */
   what: string
 }
 
-/** Platform features for agent files. All are optional. A section that needs a missing one fails with `ConfigError` `unsupported`. */
+/** Platform features for agent files. All are optional. A section that needs a missing feature fails with `ConfigError` `unsupported`. */
 export interface ConfigHost {
   /** Values for `${VARIABLES}`. */
   env?: Readonly<Record<string, string | undefined>>
-  /** Returns the workspace for a path in the file. A single workspace is the root; paths in the file are relative to it. */
+  /** Returns the workspace for a path in the file. A single workspace is the root. Paths in the file are relative to it. */
   workspace?: Workspace | ((path: string) => Workspace | Promise<Workspace>)
   /** Tools by name. Default: file tools over the workspace. `prun` and `revert` are always available. */
   tools?: Iterable<AgentTool> | ((place: ToolPlace) => Iterable<AgentTool> | Promise<Iterable<AgentTool>>)
@@ -68,26 +68,26 @@ export interface ConfigHost {
   sessions?: SessionStore
   /** Sends model requests. Default: the global `fetch`. */
   fetch?: typeof fetch
-  /** Skills in addition to `[skills]`; these take precedence. */
+  /** Skills in addition to `[skills]`. On a name conflict, the host's skills take precedence. */
   skills?: SkillSet
-  /** Decides what the file may do: everything, nothing, or each request by a function. Default: `false`. */
+  /** Grants trust requests: `true` for all, `false` for none, or a function that decides each request. Default: `false`. */
   trust?: boolean | ((request: TrustRequest) => boolean | Promise<boolean>)
   /** Creates hooks from scripts. Script paths are relative to the agent's workspace. */
   scriptHooks?(scripts: HookScripts, place: AgentPlace): LoopHooks
   /**
-   * Loads the module in `[agent] plugins` and returns its plugins. `path` has its variables substituted. Called only with trust. A
-   * rejection is reported with its position in the file.
+   * Loads the module in `[agent] plugins` and returns its plugins. `path` has its variables substituted. Called only after trust is
+   * granted. A rejection is reported with its position in the file.
    */
   loadPlugin?(path: string): Promise<readonly AgentPlugin[]>
   /** Connects to a server and returns its tools. The set is closed together with the agent. */
   connectMcp?(server: McpServerConfig): Promise<McpToolSet>
-  /** Reads a `file:` outside of the workspace. Called only with trust. */
+  /** Reads a `file:` path outside the workspace. Called only after trust is granted. */
   readFile?(path: string): Promise<string>
-  /** Models of the host, which files refer to as `{{#id#}}`. */
+  /** Host models, which files refer to as `{{#id#}}`. */
   models?: Readonly<Record<string, Model>>
   /** Creates the model of a section instead of the provider's factory, for scripted models. Return `undefined` to use the factory. */
   createModel?(section: ModelSection): Model | undefined | Promise<Model | undefined>
-  /** Logger of the agents and their parts. Default: the console; `false` disables it. */
+  /** Logger of the agents and their parts. Default: the console. `false` disables it. */
   logger?: Logger | false
 }
 

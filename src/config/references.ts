@@ -21,7 +21,7 @@ const part = '[^%#.{}\\r\\n]+'
 const grammar = new RegExp(`^(?:#(?<system>[^#%]+)#|(?<open>%?)(?:(?<namespace>${part})\\.)?(?<name>${part})(?<close>%?))$`)
 
 /**
- * Parses `{{name}}`, `{{namespace.name}}`, the same between `%`, or `{{#id#}}`. Returns `undefined` for other text and for an empty
+ * Parses `{{name}}`, `{{namespace.name}}`, the same forms between `%`, or `{{#id#}}`. Returns `undefined` for other text and for an empty
  * reference, `malformed` for an invalid reference.
  */
 export function parseReference(text: string): Reference | 'malformed' | undefined {
@@ -37,14 +37,14 @@ export function parseReference(text: string): Reference | 'malformed' | undefine
 /** A part of the file that other sections can refer to. */
 export interface Entity {
   namespace: Namespace
-  /** Its name in references. */
+  /** Name of the entity in references. */
   name: string
   /** Alternative name, used if no entity has that name. */
   otherName?: string
   path: Path
 }
 
-/** The entity that a field refers to. `isShared`: reuse an existing instance. */
+/** The entity that a field refers to. `isShared`: agents share one instance. */
 export interface Resolved {
   entity: Entity
   isShared: boolean
@@ -59,7 +59,7 @@ export function entitiesIn(config: AgentConfig): Entity[] {
     if (namespace === undefined) continue
     for (const [section, path] of sectionsOf(found)) {
       const { id, name }: Named = section
-      // In an open section, `name` is one of its own keys.
+      // In an open section, `name` is an ordinary key.
       const entity = entityOf(namespace, { id, ...(others === undefined && { name }) }, path)
       if (entity === undefined) continue
       const key = `${namespace}.${entity.name}`
@@ -83,15 +83,15 @@ function entityOf(namespace: Namespace, { id, name }: Named, path: Path): Entity
   const reference = id === undefined ? undefined : parseReference(id)
   if (reference === 'malformed' || reference?.isSystem === true) throw malformed(field, given)
   if (reference?.namespace !== undefined && reference.namespace !== namespace) {
-    throw fieldError('badReference', field, `${fieldOf(field)} is ${given}, and what stands here is in the namespace ${namespace}.`)
+    throw fieldError('badReference', field, `${fieldOf(field)} is ${given}, but this id must be in the namespace ${namespace}.`)
   }
   const entity = { namespace, name: reference?.name ?? given, path }
   return id !== undefined && name !== undefined ? { ...entity, otherName: name } : entity
 }
 
 /**
- * Resolves the text at `path`, a reference or a plain name, in `namespace`. Throws `ConfigError` `badReference` if it matches no entity,
- * several, or one of another kind.
+ * Resolves the text at `path`, a reference or a plain name, in `namespace`. Throws `ConfigError` `badReference` if the text matches no
+ * entity, several entities, or an entity of another kind.
  */
 export function resolveName(entities: readonly Entity[], text: string, namespace: Namespace, path: Path): Resolved {
   const reference = parseReference(text)
@@ -105,7 +105,7 @@ function referredTo(entities: readonly Entity[], reference: Reference, text: str
   if (givenNamespace !== undefined && givenNamespace !== namespace) {
     const isKnown = namespaces.some((each) => each === givenNamespace)
     const why = isKnown
-      ? `a ${givenNamespace}, and ${namespace} is what belongs here`
+      ? `a ${givenNamespace}, but this key needs a ${namespace}`
       : `no namespace: ${givenNamespace}. ${nearest(givenNamespace, namespaces)}`
     throw fieldError('badReference', path, `${fieldOf(path)} is ${shownReference(text)}, which names ${why}.`)
   }
@@ -113,7 +113,7 @@ function referredTo(entities: readonly Entity[], reference: Reference, text: str
   const everywhere = namespaces.flatMap((each) => byName(entities, each, name))
   const entity = only(everywhere, text, namespace, entities, path)
   if (entity.namespace === namespace) return entity
-  const advice = `It is a ${entity.namespace}, and ${namespace} is what belongs here.`
+  const advice = `It is a ${entity.namespace}, but this key needs a ${namespace}.`
   throw fieldError('badReference', path, `${fieldOf(path)} is ${shownReference(text)}. ${advice}`)
 }
 
@@ -129,16 +129,16 @@ function only(found: readonly Entity[], text: string, namespace: Namespace, enti
   if (entity !== undefined && another === undefined) return entity
   if (entity !== undefined) {
     const places = found.map((each) => `{{${each.namespace}.${each.name}}} (${fieldOf(each.path)})`).join(', ')
-    throw fieldError('badReference', path, `${field}, which is ambiguous: ${places}. Write the namespace, or the id.`)
+    throw fieldError('badReference', path, `${field}, which is ambiguous: ${places}. Add the namespace or use the id.`)
   }
   const known = entities.filter((each) => each.namespace === namespace).map(({ name }) => name)
-  const advice = known.length === 0 ? `The file has no ${namespace} at all.` : nearest(text.replace(/[{}%]/g, ''), known)
-  throw fieldError('badReference', path, `${field}, and there is no such ${namespace}. ${advice}`)
+  const advice = known.length === 0 ? `The file defines no ${namespace}.` : nearest(text.replace(/[{}%]/g, ''), known)
+  throw fieldError('badReference', path, `${field}, but no such ${namespace} exists. ${advice}`)
 }
 
 function malformed(path: Path, text: string): ConfigError {
   const forms = '{{name}}, {{namespace.name}}, {{%name%}}, {{%namespace.name%}} or {{#id#}}'
-  return fieldError('badReference', path, `${fieldOf(path)} is ${shownReference(text)}, which is no reference. Write ${forms}.`)
+  return fieldError('badReference', path, `${fieldOf(path)} is ${shownReference(text)}, which is not a reference. Write ${forms}.`)
 }
 
 function twice(entity: Entity, other: Entity): ConfigError {
@@ -146,7 +146,7 @@ function twice(entity: Entity, other: Entity): ConfigError {
   return fieldError(
     'badReference',
     entity.path,
-    `Two are called ${shownReference(entity.name)} in ${entity.namespace}: ${places}. Names must be unique.`,
+    `The name ${shownReference(entity.name)} is used twice in ${entity.namespace}: ${places}. Use unique names.`,
   )
 }
 

@@ -20,7 +20,8 @@ import type { Budget, BudgetUse, ReadableBudget } from '../types/run/budget.ts'
  * Limits and usage of one loop, as a node of the budget tree.
  *
  * **Contract**
- * - `exceeded` compares with `>=` and returns the first limit reached: turns, tokens, duration, cost, searches; its own before its parents'.
+ * - `exceeded` compares with `>=` and returns the first limit reached, in the order turns, tokens, duration, cost, searches. It checks its
+ *   own limits before its parents'.
  * - Tokens are input plus output, without cached prompt tokens. Failed and repeated attempts are charged too.
  *
  * Source: docs/concepts/limits.md
@@ -42,7 +43,7 @@ export class ExecutionBudget implements ReadableBudget {
   #pausedAt = 0
   #pausedMs = 0
 
-  /** `limits: false` sets none here; those of `parent` still apply. */
+  /** `limits: false` sets no limits here. The limits of `parent` still apply. */
   constructor(limits: Partial<ExecutionLimits> | false | undefined, parent?: Budget) {
     this.#limits = limits === false ? undefined : { ...defaultLimits, ...definedFields(limits) }
     this.#parent = parent
@@ -71,7 +72,7 @@ export class ExecutionBudget implements ReadableBudget {
     this.#parent?.charge(usage, cost)
   }
 
-  /** USD of all charges; `undefined` if a charge has no price. */
+  /** Total cost of all charges in USD. `undefined` if a charge has no price. */
   get costUsd(): number | undefined {
     return this.#isPriced && this.#uncountable === undefined ? this.#cost : undefined
   }
@@ -109,9 +110,9 @@ export class ExecutionBudget implements ReadableBudget {
   }
 
   reached(): ReachedLimit | undefined {
-    // An uncountable charge may have used everything.
+    // An uncountable charge may have used up the whole budget.
     if (this.#uncountable !== undefined && this.limitsCost)
-      return { name: 'budget', reason: `A cost cannot be counted: ${this.#uncountable}` }
+      return { name: 'budget', reason: `Cannot compute the cost: ${this.#uncountable}` }
     return this.#ownReached() ?? reachedAbove(this.#parent)
   }
 
@@ -139,7 +140,7 @@ export class ExecutionBudget implements ReadableBudget {
   }
 }
 
-/** Describes the limit of a parent budget; a foreign one may only have a text. */
+/** Describes a parent budget's limit. A custom budget may provide only a text. */
 function reachedAbove(budget: Budget | undefined): ReachedLimit | undefined {
   if (budget?.reached !== undefined) return budget.reached()
   const reason = budget?.exceeded()
@@ -161,7 +162,7 @@ function checkCharge(usage: Usage, cost: CostConfig): void {
   for (const name in rates) checkFigure(name, rates[name as keyof typeof rates])
 }
 
-/** Fields of every charge. */
+/** Fields that every charge contains. */
 const counts = ['input', 'output', 'cacheRead', 'cacheWrite'] as const
 
 function checkFigure(name: string, value: unknown): void {

@@ -8,7 +8,8 @@ import { answerToolName } from '../contract/model/request.ts'
  * Parses the JSON of a response.
  *
  * **Contract**
- * - Uses the arguments of a `respond_json` call, if any; else all text joined. If that is not JSON, it uses the last text block, because
+ * - Uses the arguments of a `respond_json` call, if any, or otherwise all text joined. If that text is not JSON, uses the last text block,
+ *   because
  *   some models write an introduction. Ignores thinking.
  * - Throws `ProviderError` `schemaMismatch` with a description of the content: text that is not JSON, a response without text, or
  *   another message.
@@ -16,11 +17,11 @@ import { answerToolName } from '../contract/model/request.ts'
  * Source: docs/guides/structured-output.md
  */
 export function extractJson(message: Message | AgentMessage): JsonValue {
-  if (message.role !== 'assistant') throw mismatch(`A ${message.role} message is no model response: there is no JSON to take from it.`)
+  if (message.role !== 'assistant') throw mismatch(`Cannot extract JSON from a ${message.role} message: it is not a model response.`)
   const call = message.content.find((block) => block.type === 'toolCall' && block.name === answerToolName)
   if (call?.type === 'toolCall' && call.invalidArguments === undefined) return call.arguments
   const text = call?.type === 'toolCall' ? (call.invalidArguments ?? '') : textOf(message.content)
-  if (text.trim() === '') throw mismatch(`The answer is empty${circumstances(message)}, so it holds no JSON.`)
+  if (text.trim() === '') throw mismatch(`The response is empty${circumstances(message)} and contains no JSON.`)
   try {
     return parse(text)
   } catch (cause) {
@@ -28,9 +29,9 @@ export function extractJson(message: Message | AgentMessage): JsonValue {
     try {
       if (call === undefined && last !== undefined) return parse(last.text)
     } catch {
-      // The error shows the whole text.
+      // Shows the whole text in the error.
     }
-    throw mismatch(`The answer is not valid JSON${circumstances(message)}: ${excerpt(text)}.`, cause)
+    throw mismatch(`The response is not valid JSON${circumstances(message)}: ${excerpt(text)}.`, cause)
   }
 }
 

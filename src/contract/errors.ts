@@ -5,10 +5,10 @@ import { type Infer, oneOf } from './shape/shape.ts'
 
 const brand = Symbol.for('phi-core.error')
 
-/** Options of every error of this package. */
+/** Options for every error of this package. */
 export interface PhiErrorOptions {
   cause?: unknown
-  /** What to do next, if the message does not say it. Default: the documentation page of the error code. */
+  /** Advice on what to do next, if the message contains none. Default: the documentation page of the error code. */
   hint?: string
 }
 
@@ -16,20 +16,20 @@ export interface PhiErrorOptions {
  * Base class of all errors that this package throws.
  *
  * **Contract**
- * - `message` says what failed, with which value, and what to do next. `code` is stable and machine-readable.
+ * - `message` states what failed, the value and what to do next. `code` is stable and machine-readable.
  * - `message`, `hint` and `cause` contain no secrets.
  * - `isInstance` of this class and its subclasses works across duplicate copies of the package, unlike `instanceof`.
  */
 export class PhiError<Code extends string = string> extends Error {
   override readonly name: string = 'PhiError'
   readonly code: Code
-  /** What to do next, or the documentation section of the code. */
+  /** Advice on what to do next, or a link to the error code's documentation. */
   readonly hint: string
 
   constructor(code: Code, message: string, options: PhiErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
-    this.hint = options.hint ?? `See node_modules/phi-core/docs/reference/errors.md#${code.toLowerCase()}.`
+    this.hint = options.hint ?? `See docs/reference/errors.md#${code.toLowerCase()} in the phi-core package for causes and fixes.`
     Object.defineProperty(this, brand, { value: true })
   }
 
@@ -50,20 +50,20 @@ export const providerErrorCode = oneOf(
   'unsupported',
   'other',
 )
-/** Codes of failed model calls. Source: docs/reference/errors.md */
+/** Codes for failed model calls. Source: docs/reference/errors.md */
 export type ProviderErrorCode = Infer<typeof providerErrorCode>
 
 /** Details of a failed model call. */
 export interface ProviderErrorOptions extends PhiErrorOptions {
   /** HTTP status. */
   status?: number
-  /** Milliseconds from the provider's `retry-after`. Ignored unless it is a number from 0. */
+  /** Milliseconds from the provider's `retry-after` header. Negative values are ignored. */
   retryAfterMs?: number
   /** Rate limits from the response headers. */
   limits?: RateLimits
   /** Whether a retry may succeed. Default: true for `network` and `rateLimited`. */
   isRetryable?: boolean
-  /** Upper limit of retries if lower than the caller's, for expensive calls that the provider may have processed. */
+  /** Maximum retries, if lower than the caller's limit. Set for expensive calls that the provider may already have processed. */
   maxRetries?: number
   /** Partial message, if streaming had started. */
   partial?: AssistantMessage
@@ -87,7 +87,7 @@ export class ProviderError extends PhiError<ProviderErrorCode> {
     if (options.limits !== undefined) this.limits = options.limits
     if (options.maxRetries !== undefined) this.maxRetries = options.maxRetries
     if (options.partial !== undefined) {
-      // Not enumerable: logging an error must not print a conversation.
+      // Not enumerable, so that logging an error does not print a conversation.
       Object.defineProperty(this, 'partial', { value: options.partial, enumerable: false })
     }
   }
@@ -98,10 +98,10 @@ export class ProviderError extends PhiError<ProviderErrorCode> {
 }
 
 export const toolErrorCode = oneOf('failed', 'notFound', 'invalidArguments', 'cancelled', 'timeout')
-/** Codes of failed tool calls. */
+/** Codes for failed tool calls. */
 export type ToolErrorCode = Infer<typeof toolErrorCode>
 
-/** Thrown by a tool to fail with a code. Any other error of a tool counts as `failed`. */
+/** Thrown by a tool to fail with a code. Any other error that a tool throws counts as `failed`. */
 export class ToolError extends PhiError<ToolErrorCode> {
   override readonly name = 'ToolError'
 
@@ -112,7 +112,8 @@ export class ToolError extends PhiError<ToolErrorCode> {
 
 export const workspaceErrorCode = oneOf('outside', 'notFound', 'wrongKind', 'conflict', 'protected', 'io')
 /**
- * Codes of rejected file operations. `protected`: inside the root, but other programs execute or obey the file (`.git`, start-up files).
+ * Codes for rejected file operations. `protected`: the file is inside the root, but other programs execute it or read it as configuration
+ * (`.git`, start-up files).
  */
 export type WorkspaceErrorCode = Infer<typeof workspaceErrorCode>
 
@@ -137,7 +138,7 @@ export const sessionErrorCode = oneOf(
   'blocked',
   'io',
 )
-/** Codes of failed session storage. */
+/** Error codes for session storage. */
 export type SessionErrorCode = Infer<typeof sessionErrorCode>
 
 /** A session that cannot be read or stored. */
@@ -176,23 +177,26 @@ export const misuseCode = oneOf(
   'unsupported',
   'io',
 )
-/** Codes of API misuse. */
+/** Codes for API misuse. */
 export type MisuseCode = Infer<typeof misuseCode>
 
 /** Location of an invalid value in a configuration. */
 export interface ConfigErrorOptions extends PhiErrorOptions {
   /** Path such as `agent.instances[0].provider`. */
   field?: string
-  /** The invalid value as text; never a secret. */
+  /** The invalid value as text. Never a secret. */
   value?: string
   /** Description of valid values. */
   expected?: string
-  /** Line number from 1; absent if the parser does not report it. */
+  /** Line number from 1. Absent if the parser does not report it. */
   line?: number
   column?: number
 }
 
-/** Misuse of the API, or an invalid configuration. Thrown before anything changes. For configuration files, it names the location. */
+/**
+ * Misuse of the API, or an invalid configuration. Thrown before anything changes. For configuration files, the error includes the
+ * location.
+ */
 export class ConfigError extends PhiError<MisuseCode> {
   override readonly name = 'ConfigError'
   declare readonly field?: string
@@ -211,14 +215,17 @@ export class ConfigError extends PhiError<MisuseCode> {
   }
 }
 
-/** Thrown by `prompt()` or `continueLoop()` during a run. Nothing has changed; steer the run, queue a follow-up, or wait for it. */
+/**
+ * Thrown by `prompt()` or `continueLoop()` during a run. Nothing has changed. Steer the run, queue a follow-up, or wait for the run to
+ * end.
+ */
 export class AgentBusyError extends PhiError {
   override readonly name = 'AgentBusyError'
   constructor() {
     super(
       'busy',
-      'An Agent is one conversation, and this one is already running. Make an Agent for each person or chat. ' +
-        'In this conversation, use steer() or followUp(), abort() it, or await run.result first.',
+      'This agent is already running. An Agent is one conversation: create one per user or chat. ' +
+        'Within one conversation, call steer(), followUp() or abort(), or await run.result first.',
     )
   }
 
@@ -227,17 +234,14 @@ export class AgentBusyError extends PhiError {
   }
 }
 
-/** The cursor is older than the retained events. Start again from `oldest`, or read the stored history. */
+/** Thrown for a cursor older than the retained events. Start again from `oldest`, or read the stored history. */
 export class CursorExpiredError extends PhiError {
   override readonly name = 'CursorExpiredError'
   /** Oldest valid cursor for `after`. */
   readonly oldest: number
 
   constructor(after: number, oldest: number) {
-    super(
-      'cursorExpired',
-      `Events after ${after} are no longer all remembered; the oldest usable cursor is ${oldest}. Reload the history, or raise replayBytes.`,
-    )
+    super('cursorExpired', `Cursor ${after} has expired: the oldest valid cursor is ${oldest}. Reload the history, or raise replayBytes.`)
     this.oldest = oldest
   }
 
@@ -246,16 +250,16 @@ export class CursorExpiredError extends PhiError {
   }
 }
 
-/** The journal rejected a record, so the next side effect must not happen. Ends a run with status `error`. */
+/** Thrown when the journal rejects a record. Ends the run with status `error`, before the next side effect. */
 export class JournalError extends PhiError {
   override readonly name = 'JournalError'
   constructor(cause: unknown) {
-    super('journal', `The run stopped before its next step, because the journal could not store the conversation: ${errorText(cause)}`, {
+    super('journal', `The run stopped because the journal could not store the conversation: ${errorText(cause)}`, {
       cause,
     })
   }
 
-  /** Whether the rejected records are certainly not stored. Otherwise they may be stored nevertheless. */
+  /** True if the rejected records are guaranteed not to be stored. If false, they may be stored. */
   get hasStoredNothing(): boolean {
     return SessionError.isInstance(this.cause) && unwritten.has(this.cause.code)
   }
@@ -265,19 +269,15 @@ export class JournalError extends PhiError {
 const unwritten: ReadonlySet<SessionErrorCode> = new Set(['quota', 'conflict', 'blocked'])
 
 /**
- * A lazily loaded chunk of this package is missing: a new deployment replaced it, the browser is offline, or files were deleted. The
- * model's network is not at fault. Retrying in the same process fails; reload the page or restart the process.
+ * Thrown when a lazily loaded chunk of this package is missing: a new deployment replaced it, the browser is offline, or files were
+ * deleted. The provider is not at fault. Retrying in the same process fails. Reload the page or restart the process.
  */
 export class LoadError extends PhiError {
   override readonly name = 'LoadError'
   constructor(part: string, cause: unknown) {
-    super(
-      'loadFailed',
-      `A part of this program (${part}) could not be loaded: ${errorText(cause)}. Reload the page, or restart the process.`,
-      {
-        cause,
-      },
-    )
+    super('loadFailed', `Cannot load a part of this program (${part}): ${errorText(cause)}. Reload the page or restart the process.`, {
+      cause,
+    })
   }
 
   static override isInstance(value: unknown): value is LoadError {
@@ -290,18 +290,18 @@ function isWait(ms: number | undefined): ms is number {
   return Number.isFinite(ms) && Number(ms) >= 0
 }
 
-/** Converts an error to data, with its cause if the cause is a `PhiError`. */
+/** Converts an error to data. Includes the cause if it is a `PhiError`. */
 export function toRunFailure(error: unknown): RunFailure {
   if (!PhiError.isInstance(error)) return { code: 'other', message: errorText(error) }
   const { code, cause } = error
   const failure: RunFailure = { code, message: errorText(error) }
   if (ProviderError.isInstance(error) && isWait(error.retryAfterMs)) failure.retryAfterMs = error.retryAfterMs
-  // Other causes are left out: foreign errors may contain secrets.
+  // Omits other causes, because third-party errors may contain secrets.
   if (!PhiError.isInstance(cause) || cause.code === code) return failure
   return { ...failure, cause: { code: cause.code, message: errorText(cause) } }
 }
 
-/** Wraps an error of a required application callback, preserving its code. `name` is the option of the callback. */
+/** Wraps an error thrown by a required application callback and preserves its code. `name` is the option that contains the callback. */
 export function callbackFailed(name: string, cause: unknown): PhiError {
   const code = PhiError.isInstance(cause) ? cause.code : 'other'
   return new PhiError(code, `${name} failed: ${errorText(cause).replace(/\.$/, '')}. The run stopped.`, { cause })
@@ -327,7 +327,7 @@ function errorMessageOf(error: unknown): string {
   return JSON.stringify(error) ?? String(error)
 }
 
-/** Compares names, not constructors: duplicate copies of the package have their own, and minifiers rename them. */
+/** Compares names, because constructors differ between duplicate copies of the package and minifiers rename them. */
 export function isNamed(value: unknown, name: string): boolean {
   return PhiError.isInstance(value) && value.name === name
 }

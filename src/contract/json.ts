@@ -4,10 +4,19 @@ export type JsonValue = string | number | boolean | null | JsonValue[] | { [key:
 /** A JSON object: tool arguments, event metadata, opaque provider payloads. */
 export type JsonObject = { [key: string]: JsonValue }
 
+/** Type of a value after a JSON round trip: a `Date` becomes a string. */
+export type JsonOf<Value> = 0 extends 1 & Value
+  ? Value
+  : Value extends { toJSON(...args: never): infer Json }
+    ? Json
+    : Value extends object
+      ? { [Key in keyof Value]: JsonOf<Value[Key]> }
+      : Value
+
 /** A JSON Schema document (any draft up to 2020-12) in its object form. */
 export type JsonSchema = { [keyword: string]: unknown }
 
-/** Returns whether `value` is an object that is neither an array nor `null`. Class instances count. */
+/** Returns whether `value` is an object, but not an array or `null`. Accepts class instances. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -17,12 +26,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return isObject(value)
 }
 
-/** Returns the JSON value if it is an object, else an empty object. */
+/** Returns the JSON value if it is an object, otherwise an empty object. */
 export function jsonObjectIn(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {}
 }
 
-/** Returns the objects of a JSON array; empty for any other value. */
+/** Returns the objects in a JSON array, or an empty list for any other value. */
 export function jsonObjectsIn(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
@@ -49,7 +58,7 @@ export function setOwnField(target: object, name: PropertyKey, value: unknown): 
 
 /** Returns the properties that are not `undefined`, so that an `undefined` option cannot override a default. */
 export function definedFields<T extends object>(value: T | undefined): Defined<T> {
-  return Object.fromEntries(Object.entries(value ?? {}).filter(([, field]) => field !== undefined)) as Defined<T> // the same fields, fewer
+  return Object.fromEntries(Object.entries(value ?? {}).filter(([, field]) => field !== undefined)) as Defined<T> // fewer fields
 }
 
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> }

@@ -25,13 +25,12 @@ import { joinPlugins } from './plugins/plugin-port.ts'
 import { findPausedTurn, type PausedTurn } from './turn/resume-turn.ts'
 
 /**
- * Runs a loop with new input: calls the model, runs its tool calls, and feeds the results back, until there is nothing left to do.
+ * Runs a loop with new input: calls the model, runs its tool calls and sends the results back until the model has finished.
  *
  * **Contract**
- * - Appends to `context.messages`; writes missing `agentId`, `sessionId`, `loopId` back to `context`.
- * - Emits `agentStart` first and exactly one `agentEnd` last, on every path. Model failure, abort and limits resolve.
- * - Rejects only with `ConfigError` (`emptyPrompt`, `invalidMessage`, `invalidOption`), before the first event and with `context`
- *   unchanged.
+ * - Appends to `context.messages`, and sets `agentId`, `sessionId` and `loopId` on `context` if missing.
+ * - Always emits `agentStart` first and exactly one `agentEnd` last. Resolves even after a model failure, an abort or a limit.
+ * - Rejects only with `ConfigError` (`emptyPrompt`, `invalidMessage`, `invalidOption`), before it emits an event or changes `context`.
  *
  * Source: docs/concepts/agent-and-run.md
  */
@@ -42,11 +41,11 @@ export async function agentLoop(prompt: PromptInput, context: AgentContext, conf
 }
 
 /**
- * Continues a conversation that ends with a user message, a tool result, or pending calls. A failed or aborted response at the end is
- * ignored: the model is called again.
+ * Continues a conversation that ends with a user message, a tool result, or pending calls. If the last response failed or was aborted,
+ * calls the model again.
  *
  * **Contract**
- * - Like {@link agentLoop}, without new input. `parentLoopId` defaults to the previous loop.
+ * - The contract of {@link agentLoop} applies, without new input. `parentLoopId` defaults to the previous loop.
  * - Rejects with `ConfigError`: `missingIds` without `agentId` and `sessionId` (new ids would break the session), `emptyHistory`,
  *   `trailingAssistant`, `invalidOption`.
  *
@@ -59,28 +58,31 @@ export async function continueLoop(context: AgentContext, config: LoopConfig, op
   return startLoop({ start, origin: { kind, ...parentOf(parentLoopId ?? lastLoopId) }, context, config, options })
 }
 
-/** What a loop does: respond to a prompt, continue the history, or compact the context. */
+/** A loop's work: respond to a prompt, continue the history, or compact the context. */
 export type LoopStart =
   | { type: 'prompt'; messages: AgentMessage[]; paused?: PausedTurn }
-  /** `isAnswered`: only reports of background tasks are left to process. */
+  /** `isAnswered`: the model has responded, and only background-task reports remain. */
   | { type: 'continuation'; paused?: PausedTurn; isAnswered?: true }
   | { type: 'compaction'; focusMessage?: string }
 
-/** Returns how to continue the history of `context`. Throws the `ConfigError` that says why it cannot continue. */
+/** Returns how to continue the history of `context`. Throws `ConfigError` if the history cannot be continued. */
 export function continuationOf(context: AgentContext): Extract<LoopStart, { type: 'continuation' }> {
   if (context.agentId === undefined || context.sessionId === undefined) {
-    throw new ConfigError('missingIds', 'A continuation needs context.agentId and context.sessionId; run agentLoop first or restore them.')
+    throw new ConfigError(
+      'missingIds',
+      'Cannot continue: context.agentId and context.sessionId are missing. Restore them, or call agentLoop first.',
+    )
   }
   const last = context.messages.findLast((message) => isLlmMessage(message) && !isFailedAnswer(message))
-  if (last === undefined) throw new ConfigError('emptyHistory', 'There is nothing to continue: the history is empty. Use a prompt.')
+  if (last === undefined) throw new ConfigError('emptyHistory', 'Cannot continue: the history is empty. Send a prompt instead.')
   const paused = findPausedTurn(context.messages)
   if (paused !== undefined) return { type: 'continuation', paused }
   if (last.role !== 'assistant') return { type: 'continuation' }
   if (hasOpenBackground(context)) return { type: 'continuation', isAnswered: true }
-  throw new ConfigError('trailingAssistant', 'The history ends with an assistant message; there is nothing to continue. Use a prompt.')
+  throw new ConfigError('trailingAssistant', 'Cannot continue: the history ends with an assistant message. Send a prompt instead.')
 }
 
-/** {@link continuationOf}, but returns `undefined` if there is nothing to continue. */
+/** Same as {@link continuationOf}, but returns `undefined` if there is nothing to continue. */
 export function tryContinuation(context: AgentContext): Extract<LoopStart, { type: 'continuation' }> | undefined {
   try {
     return continuationOf(context)
@@ -93,11 +95,11 @@ function isFailedAnswer(message: LlmMessage): boolean {
   return message.role === 'assistant' && (message.stopReason === 'error' || message.stopReason === 'aborted')
 }
 
-/** Ids and kind of a loop. */
+/** A loop's ids and kind. */
 export interface LoopOrigin {
   kind: ContinuationKind
   parentLoopId?: string
-  /** Default: that of the context, or the next one of its session and configuration. */
+  /** Loop id. Default: the context's `loopId`, or the next id for its session and configuration. */
   loopId?: string
 }
 
@@ -114,7 +116,10 @@ export interface LoopRequest {
   options: LoopOptions
 }
 
-/** Runs one loop: ids, `agentStart`, hooks, the work of `start`, and exactly one `agentEnd` on every path. Never rejects. */
+/**
+ * Runs one loop: assigns ids, emits `agentStart`, runs hooks and the work of `start`, and always emits exactly one `agentEnd`. Never
+ * rejects.
+ */
 export async function startLoop(request: LoopRequest): Promise<RunResult> {
   const { start, origin, context, config, options } = request
   const ids = { ...ensureIds(request), runId: options.runId ?? newId() }
@@ -128,6 +133,7 @@ export async function startLoop(request: LoopRequest): Promise<RunResult> {
     if (start.type !== 'compaction' && isPromptOver(ending.status, origin.kind)) delete context.asked
     const returned = loop.inputs.leave()
     loop.plugins?.ending(ending)
+    loop.data.close()
     const { usage, budget, added: messages } = loop
     const { costUsd } = budget
     const ended = { ...ending, usage, totalUsage: budget.used().usage, ...(costUsd !== undefined && { costUsd }), messages }
@@ -138,7 +144,7 @@ export async function startLoop(request: LoopRequest): Promise<RunResult> {
   const work = () => run(loop, request, turns, end)
   const result = await (loop.watches === undefined ? work() : loop.watches.around({ type: 'loop' }, work))
   await loop.inputs.written
-  // Leaves out fields of other records, and the common ones.
+  // Omits the common fields and fields that other records contain.
   const { runId, loopId, sessionId, text, stopReason, isEmpty, messages, returned, totalUsage, limit, ...ended } = result
   await loop.record({ type: 'loopEnd', ...ended })?.catch((error) => loop.log.warnFailed('loopEndNotRecorded', error))
   await loop.hooks.afterLoop(result)
@@ -146,14 +152,14 @@ export async function startLoop(request: LoopRequest): Promise<RunResult> {
   return result
 }
 
-/** Awaits nothing that is absent: without hooks and journal, the first event is emitted synchronously. */
+/** Without hooks and journal, emits the first event synchronously. */
 async function run(
   loop: LoopState,
   { start, origin, context }: LoopRequest,
   turns: TurnsStart,
   ended: (ending: RunEnding) => RunResult,
 ): Promise<RunResult> {
-  // Synchronous with the last look at the queues if no background task runs.
+  // Without background tasks, ends synchronously after the last queue check, so that no message can be queued in between.
   const end = (ending: RunEnding) =>
     loop.background?.isOpen === true ? closeBackground(loop, loop.background, ending).then(ended) : ended(ending)
   try {
@@ -165,7 +171,7 @@ async function run(
     const refused = asked && (await asked)
     const announced = announce(loop, origin, refused === undefined)
     if (announced !== undefined) await announced
-    // Only now: the history has what the first record found.
+    // Runs only now, because the first record may have added messages to the history.
     endCutOff(loop, context)
     loop.inputs.began()
     if (refused !== undefined) return await end(refused)
@@ -173,7 +179,7 @@ async function run(
     loop.plugins = joinPlugins(loop.config.plugins, loop)
     return await runTurns(loop, turns, end)
   } catch (error) {
-    // Almost no code below throws. If it does, the caller must still get its `agentEnd`.
+    // Emits `agentEnd` even after an unexpected error.
     return await end({ status: 'error', error: loop.fail(error) })
   }
 }
@@ -184,7 +190,7 @@ function tellShared({ options, events }: LoopState): () => void {
   return () => unsubscribe?.()
 }
 
-/** The prompt now belongs to the run: what it does not accept is returned, however it ends. */
+/** The prompt now belongs to the run, which returns any part that it does not accept. */
 function turnsStart(loop: LoopState, { start, origin }: LoopRequest): TurnsStart {
   const isBranch = origin.kind.kind === 'branch'
   const paused = start.type === 'compaction' || start.paused === undefined ? {} : { paused: start.paused }
@@ -199,13 +205,13 @@ function turnsStart(loop: LoopState, { start, origin }: LoopRequest): TurnsStart
   return { input: {}, trigger: isBranch ? 'branch' : 'continuation', mustAnswer, ...paused }
 }
 
-/** Returns whether the model has made a call since the last input, which satisfies a forced tool choice. */
+/** Returns whether the model has made a call since the last input. Such a call satisfies a forced tool choice. */
 function hasCalled({ messages }: AgentContext): boolean {
   const since = messages.slice(lastPromptIndex(messages, messages.length) + 1)
   return since.some((message) => message.role === 'assistant' && callsToAnswer(message.content).length > 0)
 }
 
-/** Creates missing ids of a context and writes them back. */
+/** Creates a context's missing ids and stores them in the context. */
 function ensureIds({ context, config, origin }: LoopRequest): { agentId: string; sessionId: string; loopId: string } {
   context.agentId ??= newId()
   context.sessionId ??= newId()
@@ -216,7 +222,7 @@ function ensureIds({ context, config, origin }: LoopRequest): { agentId: string;
   return { agentId, sessionId, loopId }
 }
 
-/** Emits the end of calls that a process left unfinished; their created results are at the end of the history. */
+/** Emits end events for calls that a process left unfinished. The results created for them are at the end of the history. */
 function endCutOff({ events }: LoopState, { messages }: AgentContext): void {
   const spoken = messages.findLastIndex(({ role }) => role === 'user' || role === 'assistant')
   for (const message of messages.slice(spoken + 1)) {
@@ -226,7 +232,7 @@ function endCutOff({ events }: LoopState, { messages }: AgentContext): void {
   }
 }
 
-/** A refused loop is recorded too, because its id is used. */
+/** Records a rejected loop too, because the loop has used its id. */
 function announce(loop: LoopState, { kind: continuationKind, parentLoopId }: LoopOrigin, isStarted: boolean): Promise<void> | undefined {
   const { metadata, agentName } = loop.options
   const { asked } = continuationKind.kind === 'compaction' ? {} : loop.context

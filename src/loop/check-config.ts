@@ -2,6 +2,7 @@ import { aBudget, aJournal, aLogger, aModel, aSkillSet, aWorkspace } from '../ba
 import { checkContextConfig } from '../context/tokens/context-limits.ts'
 import { contextOptions, off } from '../context/tokens/context-options.ts'
 import { ConfigError } from '../contract/errors.ts'
+import { fieldIn, isObject } from '../contract/json.ts'
 import { cacheStrategy } from '../contract/model/request.ts'
 import { responseFormatInput, settingFields, thinkingLevel } from '../contract/model/request-settings.ts'
 import { hasRates } from '../contract/model/usage.ts'
@@ -20,6 +21,7 @@ import {
   aFlag,
   aFunction,
   anObject,
+  anything,
   aPositiveNumber,
   aSchema,
   aSignal,
@@ -27,10 +29,12 @@ import {
   closed,
   either,
   json,
+  kind,
   listOf,
   type OptionTable,
   oneOf,
   options,
+  recordOf,
   required,
   type Shape,
   wholeFrom,
@@ -47,7 +51,7 @@ import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
 
 const aSupplier = withMethods('a supplier of messages', 'waiting', 'take')
 
-/** A tool, as `defineTool` creates it. */
+/** A tool's validation shape, as created by `defineTool`. */
 export const aTool: Shape = {
   ...options(
     {
@@ -62,19 +66,19 @@ export const aTool: Shape = {
     },
     true,
   ),
-  expected: 'a tool, as defineTool makes it',
+  expected: 'a tool from defineTool',
   instead: foreignTool,
 }
 
-/** The tools of an agent. */
+/** Validation shape of an agent's tool list. */
 export const toolList: Shape = withInstead(listOf(aTool), foreignTools)
 
 /** Throws `ConfigError` `invalidTool` for duplicate tool names. */
 export function checkToolNames(tools: readonly AgentTool[]): void {
-  // Several tools may share companions, which may also be listed.
+  // Tools may share companions, and the list may contain a companion explicitly.
   const companions = new Set(tools.flatMap((tool) => tool.companions ?? []).filter((tool) => !tools.includes(tool)))
   const twice = twiceNamed([...tools, ...companions])
-  if (twice !== undefined) throw new ConfigError('invalidTool', `Two tools are called "${twice}"; tool names must be unique.`)
+  if (twice !== undefined) throw new ConfigError('invalidTool', `Two tools are named "${twice}". Give each tool a unique name.`)
 }
 
 function twiceNamed(list: readonly { name: string }[]): string | undefined {
@@ -82,14 +86,14 @@ function twiceNamed(list: readonly { name: string }[]): string | undefined {
   return list.find(({ name }) => seen.size === seen.add(name).size)?.name
 }
 
-/** Throws `ConfigError` `invalidOption` for duplicate plugin names, because plugins of one name would share notes. */
+/** Throws `ConfigError` `invalidOption` for duplicate plugin names, because plugins with the same name would share notes. */
 export function checkPluginNames(plugins: LoopConfig['plugins'] = []): void {
   const twice = twiceNamed(plugins)
-  if (twice !== undefined) throw new ConfigError('invalidOption', `Two plugins are called "${twice}"; plugin names must be unique.`)
+  if (twice !== undefined) throw new ConfigError('invalidOption', `Two plugins are named "${twice}". Give each plugin a unique name.`)
 }
 
 const { maxTurns: _ofOneLoop, maxSameRefusals: _asWell, ...shared } = limitFields
-/** Limits shared by several loops. */
+/** Validation shape of the limits that several loops share. */
 export const sharedLimits: Shape = options<SharedLimits>(shared)
 
 const hookTable: OptionTable<LoopHooks> = {
@@ -110,6 +114,8 @@ const hookTable: OptionTable<LoopHooks> = {
   afterCompactionEnd: aFunction,
 }
 
+const withStandard = kind('a Standard Schema, such as one of zod', (value) => isObject(fieldIn(value, '~standard')))
+
 /** Settings shared by loops and agents. */
 export const settingTable = {
   model: required(aModel),
@@ -128,7 +134,8 @@ export const settingTable = {
   approvalTimeoutMs: aPositiveNumber,
   hooks: options(hookTable),
   inputFilters: listOf(aFunction),
-  plugins: listOf(withMethods('a plugin, as definePlugin makes it', 'join', 'begin')),
+  plugins: listOf(withMethods('a plugin from definePlugin', 'join', 'begin')),
+  data: recordOf(withStandard),
   stopWhen: either(aFunction, listOf(aFunction)),
   contextConfig: either(off, contextOptions),
   captureTurnRequests: either(aFlag, options<{ httpBody: boolean }>({ httpBody: required(aFlag) })),
@@ -164,9 +171,10 @@ const loopOptionTable: OptionTable<LoopOptions> = {
   runningTools: anObject,
   approvalRule: aFunction,
   agentName: aText,
+  context: anything,
 }
 
-/** Fields of a context that callers set; the loop maintains the others. */
+/** Fields of a context that callers set. The loop maintains the others. */
 const contextOptionTable: OptionTable<Pick<AgentContext, 'systemPrompt' | 'messages' | 'tools' | 'agentId' | 'sessionId'>> = {
   systemPrompt: required(aText),
   messages: required(listOf(anObject)),
@@ -187,8 +195,8 @@ export function checkConfig(config: LoopConfig, name?: string): void {
 }
 
 /**
- * Throws `ConfigError` `invalidOption` for a cost limit that can never be reached, of the loop or a parent budget: rates that are all zero
- * mean unknown prices.
+ * Throws `ConfigError` `invalidOption` for a cost limit that can never be reached, set by the loop or a parent budget. Rates that are all
+ * zero mean unknown prices.
  */
 export function checkCostLimit(limits: LoopConfig['limits'], { config, alternatives = [] }: Model, budget?: Budget): void {
   const own = limits ? limits.maxCost : undefined
@@ -200,7 +208,7 @@ export function checkCostLimit(limits: LoopConfig['limits'], { config, alternati
   )
 }
 
-/** {@link checkConfig} for the context of a loop. */
+/** {@link checkConfig} for a loop's context. */
 export function checkContext(context: AgentContext): void {
   checkOptions(context, loopContext, 'context')
 }

@@ -11,14 +11,14 @@ import { metCondition } from './turn/stop-conditions.ts'
 import type { TurnOutcome } from './turn/turn.ts'
 
 /**
- * Returns how the run ends at this point, or `undefined` to continue. May add a notice to the history. Never rejects: errors fail the run.
+ * Returns the run's ending at this point, or `undefined` to continue. May add a notice to the history. Never rejects: errors fail the run.
  */
 type Ending<Moment> = (loop: LoopState, moment: Moment) => RunEnding | undefined | Promise<RunEnding | undefined>
 
-/** Checked in this order before each turn. A failure also stops the run, so `failed` comes first. */
+/** Checks before each turn, in order. `failed` comes first, because a failure also stops the run. */
 export const endingsBeforeTurn: readonly Ending<TurnInput>[] = [failed, aborted, limitReached, inputRejected, turnRefused]
 
-/** Checked in this order after each turn of the model. */
+/** Checks after each model turn, in order. */
 export const endingsAfterTurn: readonly Ending<TurnOutcome>[] = [
   failed,
   aborted,
@@ -33,12 +33,12 @@ export const endingsAfterTurn: readonly Ending<TurnOutcome>[] = [
 
 const afterCalls: readonly Ending<TurnOutcome>[] = [failed, aborted, paused, modelFailed, stuck]
 
-/** Checked after a turn that only ran calls of an earlier run. A prompt after them is always responded to. */
+/** Checks after a turn that only ran an earlier run's calls. A prompt that follows always gets a response. */
 export function endingsAfterResumedTurn(isAnswerAsked: boolean): readonly Ending<TurnOutcome>[] {
   return isAnswerAsked ? [...afterCalls, toolEnded, answerRefused, conditionMet] : afterCalls
 }
 
-/** Returns the first ending that applies. Synchronous endings cost no tick. */
+/** Returns the first ending that applies. Awaits only checks that return a promise. */
 export async function endingOf<Moment>(
   endings: readonly Ending<Moment>[],
   loop: LoopState,
@@ -52,7 +52,7 @@ export async function endingOf<Moment>(
   return undefined
 }
 
-/** Ends the run because the model has finished. Checked synchronously with the last look at the queues, which may fail the run. */
+/** Ends the run because the model has finished. Runs synchronously with the last queue check, which may fail the run. */
 export function idleEnding(loop: LoopState): RunEnding {
   return stopped(loop) ?? { status: 'completed' }
 }
@@ -78,12 +78,12 @@ function inputRejected({ inputs }: LoopState, input: TurnInput): Promise<RunEndi
   return inputs.filter(input)
 }
 
-/** Plugins run before the hooks of the application, which also guard them. */
+/** Plugins run before application hooks, so that hooks also guard plugin output. */
 export function turnRefused({ hooks, plugins }: LoopState): Promise<RunEnding | undefined> | undefined {
   return plugins === undefined ? hooks.beforeTurn() : plugins.beforeTurn().then((refused) => refused ?? hooks.beforeTurn())
 }
 
-/** A call waits for an approval or a client. */
+/** Ends the run if a call waits for an approval or a client. */
 function paused(_: LoopState, outcome: TurnOutcome): RunEnding | undefined {
   const { waiting, clientCalls } = outcome
   if (!isPaused(outcome)) return undefined
@@ -95,21 +95,21 @@ function modelFailed(_: LoopState, { message, failure }: TurnOutcome): RunEnding
   return message.stopReason === 'aborted' ? { status: 'aborted' } : undefined
 }
 
-/** The provider paused the response, and the continuation limit or another limit is reached: a partial response must not complete a run. */
+/** Ends the run if the provider paused the response and a limit prevents its continuation. A partial response must not complete a run. */
 function responsePaused(loop: LoopState, { message }: TurnOutcome): Promise<RunEnding> | undefined {
   if (message.stopReason !== 'paused') return undefined
   const max = continuationsOf(loop)
-  const reason = `The service paused its answer more than ${max} times.`
+  const reason = `The provider paused its response more than ${max} times.`
   return limitEnding(loop, loop.budget.reached() ?? { name: 'maxContinuations', reason, max, used: max })
 }
 
-/** The model repeats a call that is refused. */
+/** Ends the run if the model keeps repeating a refused call. */
 function stuck(loop: LoopState): Promise<RunEnding> | undefined {
   const limit = loop.refusals.closeTurn()
   return limit && limitEnding(loop, limit)
 }
 
-/** A tool result ends the run. In a resumed turn, this includes results from before the pause. */
+/** Ends the run if a tool result requests it. A resumed turn also considers results from before the pause. */
 function toolEnded({ context }: LoopState, { message }: TurnOutcome): RunEnding | undefined {
   const { messages } = context
   for (const each of messages.slice(messages.lastIndexOf(message) + 1)) {
@@ -119,12 +119,15 @@ function toolEnded({ context }: LoopState, { message }: TurnOutcome): RunEnding 
   return undefined
 }
 
-/** The `afterAnswer` hook refused the response too often. Before that, the model gets the reason. */
+/**
+ * Ends the run if the `afterAnswer` hook refused the response too often. After earlier refusals, the model gets the reason and responds
+ * again.
+ */
 function answerRefused(loop: LoopState, outcome: TurnOutcome): Promise<RunEnding | undefined> | undefined {
   return isRefused(outcome) ? refusedEnding(loop, outcome) : undefined
 }
 
-/** A condition of `stopWhen`, after a turn that another would follow. */
+/** Ends the run if a `stopWhen` condition applies after a turn that another turn would follow. */
 function conditionMet(loop: LoopState, outcome: TurnOutcome): Promise<RunEnding | undefined> | undefined {
   const wouldGoOn = outcome.results.length > 0 || loop.inputs.isWaiting || hasBackgroundWork(loop) || loop.plugins?.mayGoOn === true
   if (loop.config.stopWhen === undefined || !wouldGoOn || isRefused(outcome)) return undefined

@@ -6,26 +6,29 @@ import type { AgentMessage, AssistantMessage, MessageEnvelope, ToolResultMessage
 import type { Usage } from '../contract/model/usage.ts'
 import type { RunFailure } from '../contract/run/run-facts.ts'
 import type { ToolResult } from '../contract/tool/tool-result.ts'
+import type { SendData } from '../types/run/data.ts'
 import type { HookOrigin, ReplacedArguments, ToolHookInfo } from '../types/run/hooks.ts'
 import type { RunEnding, RunResult } from '../types/run/run.ts'
 import type { LoopHooks } from '../types/run/turn.ts'
 import { errorResult, toToolResult } from './calls/tool-result.ts'
+import type { DataParts } from './data-parts.ts'
 import type { RunLog } from './run-log.ts'
 
-/** The loop as its hooks need it. */
+/** The parts of the loop that hooks use. */
 export interface HookedLoop {
   readonly agentId: string
   readonly events: { readonly loopId: string }
   readonly context: { readonly messages: readonly AgentMessage[] }
-  readonly options: { readonly signal: AbortSignal; readonly agentName?: string }
+  readonly options: { readonly signal: AbortSignal; readonly agentName?: string; readonly context?: unknown }
   readonly stop: AbortScope
   readonly turnIndex: number
   readonly failure: RunFailure | undefined
   fail(error: unknown): RunFailure
   readonly log: Pick<RunLog, 'warn' | 'withoutSecrets'>
+  readonly data: Pick<DataParts, 'send'>
 }
 
-/** A tool call as its hooks need it. */
+/** Parts of a tool call that hooks receive. */
 export interface HookedCall {
   id: string
   name: string
@@ -34,7 +37,7 @@ export interface HookedCall {
 /** Decision of `beforeToolExecution`: run, run with other arguments, or return this error. */
 export type ToolDecision = { kind: 'run' } | { kind: 'replaced'; args: JsonObject } | { kind: 'refused'; message: string }
 
-/** Milliseconds that an aborted run still waits for its last hook. */
+/** Milliseconds that an aborted run waits for its last hook. */
 const lastHookGraceMs = 1000
 
 /**
@@ -49,34 +52,35 @@ export class HookRunner {
   readonly #loop: HookedLoop
   readonly #hooks: LoopHooks
   readonly #nameOf: (hook: string) => string
+  readonly #sendData: SendData = (name, value, options) => this.#loop.data.send(name, value, options)
 
-  /** `nameOf` starts the sentences about a hook. */
+  /** `nameOf` formats a hook's name for error messages. */
   constructor(loop: HookedLoop, hooks: LoopHooks = {}, nameOf = (hook: string): string => `The ${hook} hook`) {
     this.#loop = loop
     this.#hooks = hooks
     this.#nameOf = nameOf
   }
 
-  /** Returns how the run ends before it starts, or `undefined`. */
+  /** Returns the ending if `beforeLoop` refuses the run, otherwise `undefined`. */
   beforeLoop(): Promise<RunEnding | undefined> | undefined {
     if (this.#hooks.beforeLoop === undefined) return undefined
     const { stop, context } = this.#loop
     return this.#mayGoOn('beforeLoop', (hooks) =>
       hooks.beforeLoop?.({ ...this.origin(), messages: [...context.messages], signal: stop.signal }),
     ).then(
-      // A stopped run still starts and ends normally.
+      // Does not end a stopped run here, so that the run still emits `agentStart` and `agentEnd`.
       (refused) => (refused?.status === 'aborted' ? undefined : refused),
     )
   }
 
-  /** Runs after `agentEnd`; an aborted run still waits a second for it. */
+  /** Calls `afterLoop` after `agentEnd`. An aborted run waits at most one second for the hook. */
   afterLoop({ messages, usage, status }: RunResult): Promise<unknown> | undefined {
     if (this.#hooks.afterLoop === undefined) return undefined
     const done = this.#call((hooks) => hooks.afterLoop?.({ ...this.origin(), messages: [...messages], usage: { ...usage }, status }))
     return settleWithin(done, this.#loop.options.signal, lastHookGraceMs).catch((error) => this.#log('afterLoop', error))
   }
 
-  /** Returns how the run ends instead of this turn, or `undefined`. */
+  /** Returns the ending if `beforeTurn` refuses this turn, otherwise `undefined`. */
   beforeTurn(): Promise<RunEnding | undefined> | undefined {
     if (this.#hooks.beforeTurn === undefined) return undefined
     const { stop, context, turnIndex } = this.#loop
@@ -116,7 +120,7 @@ export class HookRunner {
       const no = refusalOf(verdict)
       if (no !== undefined) return { kind: 'refused', message: `Tool execution skipped by before_tool_execution hook${no}` }
       if (!isReplacement(verdict)) return { kind: 'run' }
-      // A copy, so that the hook cannot change the arguments after their approval.
+      // Copied, so that the hook cannot change the arguments after their approval.
       return { kind: 'replaced', args: JSON.parse(JSON.stringify(verdict.arguments)) }
     } catch (error) {
       if (stop.aborted) throw error
@@ -125,7 +129,7 @@ export class HookRunner {
     }
   }
 
-  /** Returns the replacement of a call's result before it is visible. If the hook fails, the result is withheld. */
+  /** Returns the replacement for a call's result before the result is visible. If the hook fails, the result is withheld. */
   endTool(call: HookedCall, result: ToolResult): Promise<ToolResult> | undefined {
     if (this.#hooks.beforeToolExecutionEnd === undefined) return undefined
     return this.#replaced('beforeToolExecutionEnd', call, result, (hooks, info) => hooks.beforeToolExecutionEnd?.(info)).catch((error) => {
@@ -134,7 +138,7 @@ export class HookRunner {
     })
   }
 
-  /** Returns the result for the history: that of the call, or the replacement of the hook. */
+  /** Returns the result for the history: the call's result, or the hook's replacement. */
   afterTool(call: HookedCall, result: ToolResult): Promise<ToolResult> | undefined {
     if (this.#hooks.afterToolExecution === undefined) return undefined
     return this.#replaced('afterToolExecution', call, result, (hooks, info) => hooks.afterToolExecution?.(info)).catch((error) => {
@@ -161,7 +165,7 @@ export class HookRunner {
     return { ...toToolResult(`${name} hook of ${call.name}`, answer.result, this.#loop.log), ...kept }
   }
 
-  /** Whether updates of tools have hooks. */
+  /** Whether hooks are set for tool updates. */
   get watchesUpdates(): boolean {
     return this.#hooks.beforeToolExecutionUpdate !== undefined || this.#hooks.afterToolExecutionUpdate !== undefined
   }
@@ -176,7 +180,13 @@ export class HookRunner {
   /** Identifies the calling loop. */
   origin(): HookOrigin {
     const { agentId, events, options } = this.#loop
-    return { loopId: events.loopId, agentId, ...(options.agentName !== undefined && { agentName: options.agentName }) }
+    return {
+      context: options.context,
+      data: this.#sendData,
+      loopId: events.loopId,
+      agentId,
+      ...(options.agentName !== undefined && { agentName: options.agentName }),
+    }
   }
 
   #ofCall({ id, name }: HookedCall): ToolHookInfo {
@@ -200,7 +210,7 @@ export class HookRunner {
     return { status: 'rejected', rejection: `${this.#nameOf(name)} returned false${no}` }
   }
 
-  /** Returns whether the hook `name` allows the next step. A failing hook does not. */
+  /** Returns whether the hook `name` allows the next step. A hook that fails refuses the step. */
   async allows(name: string, call: (hooks: LoopHooks) => unknown): Promise<boolean> {
     try {
       return refusalOf(await this.#ask(call)) === undefined
@@ -210,7 +220,7 @@ export class HookRunner {
     }
   }
 
-  /** Calls an observing hook; a failure is logged. */
+  /** Calls an observing hook. A failure is logged. */
   async observe(name: string, call: (hooks: LoopHooks) => unknown): Promise<void> {
     try {
       await this.#ask(call)
@@ -228,25 +238,25 @@ export class HookRunner {
     return this.#loop.stop.race(this.#call(call))
   }
 
-  /** An abort is not a failure of the hook. */
+  /** An abort does not count as a hook failure. */
   #log(hook: string, error: unknown): void {
     if (!this.#loop.stop.aborted) this.#loop.log.warn('hookFailed', { hook, message: errorText(error) })
   }
 }
 
-/** Returns the failure of a run whose guard failed. `who` starts the sentence. */
+/** Returns the failure of a run whose guard failed. `who` is the subject of the message. */
 export function hookFailed(who: string, error: unknown): PhiError {
   return new PhiError('hookFailed', `${who} failed: ${errorText(error).replace(/\.$/, '')}. The run stopped.`, { cause: error })
 }
 
-/** Returns the end of a sentence about a refusal; `undefined` if `verdict` is none. */
+/** Returns the message suffix for a refusal, or `undefined` if `verdict` is not a refusal. */
 export function refusalOf(verdict: unknown): string | undefined {
   if (verdict === false) return '.'
   if (typeof verdict !== 'object' || verdict === null || !('allow' in verdict) || verdict.allow !== false) return undefined
   return 'reason' in verdict && typeof verdict.reason === 'string' && verdict.reason !== '' ? `: ${verdict.reason}` : '.'
 }
 
-/** Accepts any arguments: invalid ones fail validation, and the call does not run with the old ones. */
+/** Accepts any arguments. Invalid arguments fail validation, and the call does not run with the original ones. */
 function isReplacement(verdict: unknown): verdict is ReplacedArguments {
   return typeof verdict === 'object' && verdict !== null && 'arguments' in verdict
 }

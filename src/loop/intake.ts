@@ -20,16 +20,16 @@ import type { TurnSetup } from './turn/turn-setup.ts'
  */
 export function toMessages(input: PromptInput): AgentMessage[] {
   const messages = toHistory(input, 'prompt')
-  if (messages.length === 0) throw new ConfigError('emptyPrompt', 'The prompt has no messages. Pass text or at least one message.')
+  if (messages.length === 0) throw new ConfigError('emptyPrompt', 'The prompt is an empty list. Pass text or at least one message.')
   for (const message of messages) {
     if (message.role !== 'user') continue
     const isBlank = message.content.every((block) => block.type === 'text' && block.text.trim() === '')
-    if (isBlank) throw new ConfigError('emptyPrompt', 'The prompt is empty. Pass some text or an image.')
+    if (isBlank) throw new ConfigError('emptyPrompt', 'The prompt is empty. Pass text or an image.')
   }
   return messages
 }
 
-/** Supplies a prompt, once. */
+/** Supplies a prompt once, through the queue interface. */
 function promptSupplier(messages: AgentMessage[]): MessageSupplier {
   let rest = messages
   return {
@@ -44,7 +44,7 @@ function promptSupplier(messages: AgentMessage[]): MessageSupplier {
   }
 }
 
-/** The loop as its input needs it. */
+/** Parts of the loop that input handling uses. */
 export interface InputLoop {
   readonly events: EventEmitter
   readonly stop: AbortScope
@@ -59,35 +59,35 @@ export interface InputLoop {
   fail(error: unknown): void
 }
 
-/** Input of a turn, besides steering. */
+/** A turn's input, apart from steering. */
 export interface TurnInput {
-  /** Supplier of the input; absent to respond to the history as it is. */
+  /** Supplier of the input. Absent if the model only responds to the history. */
   supplier?: MessageSupplier
-  /** Recorded with queued messages, for request captures. */
+  /** Origin of the input, for request captures. */
   origin?: 'steering' | 'followUp'
 }
 
 /** Input that one turn accepts. */
 export interface Intake {
   readonly messages: readonly AgentMessage[]
-  /** Whether the model has input to respond to: extensions are for the application only. */
+  /** Whether the input contains messages for the model. Extension messages are only for the application. */
   readonly hasWords: boolean
   readonly isSteered: boolean
 }
 
 /**
- * Accepts the next input of a loop into the history; rejected input never enters it.
+ * Accepts a loop's next input into the history. Rejected input never enters the history.
  *
  * **Contract**
- * - Taken input is delivered synchronously: it cannot be withdrawn between the last look at a queue and its turn.
- * - `leave` returns the input that was not accepted, once.
+ * - Delivers taken input synchronously, so that it cannot be withdrawn between the queue check and its turn.
+ * - `leave` returns the input that was not accepted. Call it once.
  */
 export class InputGate {
   readonly #loop: InputLoop
   /** Whether callbacks may convert extensions to messages. */
   readonly #showsExtensions: boolean
   #prompt: MessageSupplier | undefined
-  /** Latest input from a plugin. */
+  /** Latest input that a plugin supplied. */
   #promptSupplier: MessageSupplier | undefined
   #prompted: readonly AgentMessage[] = []
   readonly #refused: AgentMessage[] = []
@@ -98,7 +98,7 @@ export class InputGate {
   readonly #followUps: MessageSupplier | undefined
   /** Resolves when the record of queued messages is written or rejected. */
   written: Promise<unknown> | undefined
-  /** Input that has passed the filters and waits for its turn. */
+  /** Input that passed the filters and waits for its turn. */
   readonly #passed = new Map<MessageSupplier, PassedInput>()
 
   constructor(loop: InputLoop, { inputFilters = [], steering, followUps, transformContext, convertToLlm, hooks }: LoopConfig) {
@@ -110,7 +110,7 @@ export class InputGate {
     this.#followUps = followUps
   }
 
-  /** The start of the loop is recorded: from now on queued messages are recorded too. */
+  /** Called when the loop's start is recorded. Messages queued later are recorded too. */
   began(): void {
     for (const kind of ['steer', 'followUp'] as const) {
       const supplier = kind === 'followUp' ? this.#followUps : this.#steering
@@ -134,23 +134,21 @@ export class InputGate {
     return this.#isWaiting(this.#steering)
   }
 
-  /**
-   * Returns queued follow-ups as the input of the next turn; also for a report, which every turn accepts. A supplier that throws ends the
-   * run.
-   */
+  /** Returns queued follow-ups as the next turn's input. A pending report also starts a turn. A supplier that throws ends the run. */
   followUps(): TurnInput | undefined {
     if (this.#followUps !== undefined && this.#isWaiting(this.#followUps)) return { supplier: this.#followUps, origin: 'followUp' }
     return this.#hasReports ? {} : undefined
   }
 
-  /** Returns a plugin's input as that of the next turn. */
+  /** Uses a plugin's input for the next turn. */
   more(words: AgentMessage): TurnInput {
     this.#promptSupplier = promptSupplier([words])
     return { supplier: this.#promptSupplier }
   }
 
   /**
-   * Calls `listener` on every enqueue. Returns a function that unsubscribes. Suppliers without notifications are polled at the next checkpoint.
+   * Calls `listener` on every enqueue. Returns a function that unsubscribes. Suppliers without notifications are polled at the next
+   * checkpoint.
    */
   onQueued(listener: () => void): () => void {
     const stops = [this.#steering, this.#followUps].map((supplier) => supplier?.onQueued?.(listener))
@@ -163,12 +161,12 @@ export class InputGate {
     return this.#loop.background?.hasReports === true
   }
 
-  /** Whether any input is queued, filtered or not. */
+  /** Whether any input is queued, before or after filtering. */
   get isWaiting(): boolean {
     return this.#passed.size > 0 || this.isSteered || this.#hasReports || this.#isWaiting(this.#followUps)
   }
 
-  /** Runs the filters on `input` and steering. Returns the ending if any is rejected. Later messages wait for the next turn. */
+  /** Filters `input` and steering messages. Returns the ending if a filter rejects one. Messages queued later wait for the next turn. */
   filter(input: TurnInput): Promise<RunEnding | undefined> | undefined {
     const filter = () => (this.#filters.length === 0 ? undefined : this.#filterAll(input))
     const checking = this.#mayCheckMedia && input.supplier === this.#prompt ? this.#checkMedia() : undefined
@@ -176,8 +174,8 @@ export class InputGate {
   }
 
   /**
-   * Validates the media of the prompt with the provider. Returns the ending if they are rejected. Queued media are validated with the
-   * request.
+   * Validates the prompt's media with the provider. Returns the ending if the provider rejects one. Media in queued messages are validated
+   * with the request.
    */
   #checkMedia(): Promise<RunEnding | undefined> | undefined {
     const { turn, stop } = this.#loop
@@ -196,25 +194,28 @@ export class InputGate {
     return failure === undefined ? { status: 'aborted' } : { status: 'error', error: failure }
   }
 
-  /** Takes reports, `input`, then steering for the history. Nothing if the run was stopped. A supplier that throws ends the run. */
+  /**
+   * Takes reports, `input` and steering messages, in this order, for the history. Takes nothing if the run was stopped. A supplier that
+   * throws ends the run.
+   */
   take({ supplier, origin }: TurnInput): Intake {
     const prompts = this.#takeFrom(supplier, origin)
     const steered = this.#takeFrom(this.#steering, 'steering')
-    // Not user input: result hooks have checked it, and input filters do not apply.
+    // Input filters do not apply to reports, which are not user input and have passed the result hooks.
     const reports = this.#loop.stop.aborted ? [] : (this.#loop.background?.takeReports() ?? [])
     const messages = [...reports, ...prompts, ...steered]
     const hasWords = this.#showsExtensions ? messages.length > 0 : messages.some(isLlmMessage)
     return { messages, hasWords, isSteered: steered.length > 0 }
   }
 
-  /** Appends taken input to the history, and steering from meanwhile. Rejects with `JournalError`. */
+  /** Appends taken input to the history, then steering messages that arrived in the meantime. Rejects with `JournalError`. */
   accept({ messages, isSteered }: Intake): Promise<void> | undefined {
     const added = addInput(this.#loop, messages, (unrecorded) => this.#unsay(unrecorded))
     if (isSteered) return added
     return added === undefined ? this.#acceptSteering() : added.then(() => this.#acceptSteering())
   }
 
-  /** Removes a prompt that the journal has certainly not stored from the history; it is returned. */
+  /** Removes a prompt from the history if the journal definitely did not store it. The run then returns the prompt as undelivered. */
   #unsay(unrecorded: readonly AgentMessage[]): void {
     for (const message of unrecorded) {
       const original = this.#prompted.find(({ id }) => id === message.id)
@@ -285,7 +286,7 @@ export class InputGate {
       if (verdict.type === 'warn') warnings.push(`[Warning: ${verdict.warning}]`)
       if (verdict.type !== 'reject') continue
       supplier.giveBack?.(looked.originals)
-      // Input of a plugin is not returned, because no caller supplied it.
+      // A plugin's input is not returned, because no caller supplied it.
       if (supplier !== this.#promptSupplier) this.#refused.push(...looked.originals)
       loop.events.emit({ type: 'inputRejected', reason: verdict.reason })
       return { status: 'rejected', rejection: verdict.reason }
@@ -305,7 +306,7 @@ export class InputGate {
       throw new TypeError('an input filter must return { type } of pass, warn or reject')
     } catch (error) {
       if (!stop.aborted) this.#loop.log.warn('filterFailed', { message: errorText(error) })
-      return { type: 'reject', reason: 'An input filter failed; the input was refused.' }
+      return { type: 'reject', reason: 'The input was refused because an input filter failed.' }
     }
   }
 
@@ -319,11 +320,11 @@ export class InputGate {
   }
 }
 
-/** Input of a supplier after filtering: the original messages, and their replacements for the history. */
+/** A supplier's input after filtering: the original messages, and their replacements for the history. */
 interface PassedInput {
   originals: readonly AgentMessage[]
   accepted: AgentMessage[]
-  /** Already taken, from a supplier without `peek`. */
+  /** Messages already taken from a supplier without `peek`. */
   isTaken: boolean
 }
 
@@ -378,10 +379,10 @@ async function reportInput(loop: InputLoop, messages: readonly AgentMessage[], o
   }
 }
 
-/** Adds a notice of the loop as input. Never rejects: a failed record fails the run. */
-export async function addNotice(loop: InputLoop, notice: AgentMessage): Promise<void> {
+/** Adds the loop's notices as input. Never rejects: a failed record fails the run. */
+export async function addNotice(loop: InputLoop, ...notices: AgentMessage[]): Promise<void> {
   try {
-    await addInput(loop, [notice])
+    await addInput(loop, notices)
   } catch (error) {
     loop.fail(error)
   }

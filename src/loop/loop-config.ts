@@ -13,10 +13,11 @@ import type { Logger } from '../types/logger.ts'
 import type { Model } from '../types/model/model.ts'
 import type { ResolveMedia, ResponseFormatInput } from '../types/model/provider.ts'
 import type { Budget } from '../types/run/budget.ts'
+import type { DataSchemas } from '../types/run/data.ts'
 import type { AgentPlugin } from '../types/run/hooks.ts'
 import type { LoopObserver } from '../types/run/loop-watch.ts'
 import type { ApprovalHandler, ApprovalRule, ClientCallHandler, InputFilter, InputHandler } from '../types/run/question.ts'
-import type { LoopHooks, StopCondition, UpcomingTurn } from '../types/run/turn.ts'
+import type { LoopHooks, StopCondition, SystemPromptFunction } from '../types/run/turn.ts'
 import type { Journal } from '../types/session/journal.ts'
 import type { SessionState } from '../types/session/shared-state.ts'
 import type { SchemaValidator } from '../types/standard-schema.ts'
@@ -25,11 +26,11 @@ import type { AgentTool } from '../types/tool/tool.ts'
 import type { OffloadOptions } from '../types/tool/workspace.ts'
 
 /**
- * Conversation of a loop.
+ * The conversation that a loop continues.
  *
  * **Contract**
  * - The loop appends to `messages` in order and never edits, reorders or removes entries.
- * - A start writes created ids back, so that a continuation with this context reuses them.
+ * - A loop that creates ids sets them on the context, so that a continuation reuses them.
  */
 export interface AgentContext {
   systemPrompt: string
@@ -39,24 +40,24 @@ export interface AgentContext {
   tools: readonly AgentTool[]
   agentId?: string
   sessionId?: string
-  /** Id of the loop to run; if absent or already used, the next id of this session and configuration. */
+  /** Id of the loop to run. If absent or already used, the loop gets the next id for this session and configuration. */
   loopId?: string
-  /** Id of the last loop on this context; set by the loop when it ends. */
+  /** Id of the last loop that used this context. Each loop sets it when it ends. */
   lastLoopId?: string
   /** Parent loop. Default: none for a start, `lastLoopId` for a continuation. */
   parentLoopId?: string
-  /** Kind of a continuation. Default: `{ kind: 'default' }`; a start is always `initial`. */
+  /** Kind of a continuation. Default: `{ kind: 'default' }`. A start is always `initial`. */
   continuationKind?: ContinuationKind
   /**
-   * Request settings of the unfinished prompt, for records of its loop; cleared when the prompt is finished. It has no effect: `LoopConfig`
-   * does.
+   * The unfinished prompt's request settings, to record with its loops. Cleared when the prompt is finished. Requests use the settings in
+   * `LoopConfig`, not these.
    */
   asked?: PromptSettings
   /** Pending client tool calls. Maintained by the loop. */
   clientCalls?: AskedClientCall[]
-  /** Why the session was created, for its record. Default: for its first loop. */
+  /** Reason to record for the session's creation. Default: its first loop. */
   formation?: SessionFormation
-  /** Number of loops per configuration segment. */
+  /** Number of loops so far, by configuration segment of the loop id. */
   loopCounts?: Record<string, number>
 }
 
@@ -64,14 +65,14 @@ export interface AgentContext {
  * Supplies queued messages to a loop.
  *
  * **Contract**
- * - `waiting` is cheap and has no effects; it decides whether to skip tools or continue.
- * - `take` removes and returns the messages of one checkpoint. The loop appends them to the history at once.
- * - With input filters, the loop first calls `peek`, which returns what `take` would. `take(only)` then takes those of them that are still
- *   queued, and `giveBack` gets the rejected ones. Without `peek`, `take` is called before the filters.
+ * - `waiting` is fast and has no side effects. The loop uses the result to decide whether to skip tool calls or continue.
+ * - `take` removes and returns one checkpoint's messages. The loop appends them to the history immediately.
+ * - With input filters, the loop first calls `peek`, which returns the messages that `take` would. `take(only)` then takes those that are
+ *   still queued, and `giveBack` gets the rejected ones. Without `peek`, the loop calls `take` before the filters.
  * - `onQueued` notifies of new messages and returns a function that unsubscribes. It wakes a run that waits for background tasks.
  * - `record` is called once, when the start of the loop is recorded: from then on, queued messages must be recorded before their receipts
  *   report it.
- * - `leave` is called once, when the loop ends: it releases messages held for this loop, which the result then has as `returned`.
+ * - `leave` is called once, when the loop ends. It releases the messages held for this loop, which the result lists as `returned`.
  */
 export interface MessageSupplier {
   waiting(): boolean
@@ -83,13 +84,16 @@ export interface MessageSupplier {
   leave?(): readonly AgentMessage[]
 }
 
-/** Records that messages were queued together, or withdrawn. `undefined` without a journal. A rejection has ended the run. */
+/**
+ * Records that messages were queued together, or withdrawn. Returns `undefined` without a journal. A rejection means that the run has
+ * failed.
+ */
 export type QueueWriter = (messages: AgentMessage[], isReturned: boolean) => Promise<void> | undefined
 
 /** Return value of `transformContext`. */
 type TransformedContext = readonly (Message | AgentMessage)[]
 
-/** Configuration of a loop. Only the model is required. Source: docs/concepts/agent-and-run.md */
+/** A loop's configuration. Only the model is required. Source: docs/concepts/agent-and-run.md */
 export interface LoopConfig extends RequestSettings {
   model: Model
   /** Middle segment of the loop id. Default: `{provider}.{model}[.{thinking}]`. */
@@ -100,88 +104,95 @@ export interface LoopConfig extends RequestSettings {
   thinking?: ThinkingLevel
   /** Default: `auto`. */
   cache?: CacheStrategy | 'auto' | 'disabled'
-  /** Format of every response; tools stay usable. An unsupported schema ends the run with an error. Default: text. */
+  /** Format of every response. Tools remain available. An unsupported schema ends the run with an error. Default: text. */
   responseFormat?: ResponseFormatInput
-  /** Fetches media for providers that do not. Default: nothing is fetched, and a text line replaces the media. */
+  /** Fetches media for providers that do not fetch URLs. Default: a text line replaces such media. */
   resolveMedia?: ResolveMedia
-  /** Maximum repair requests for a response that violates `responseFormat`, each with the issues. Default: 0. */
+  /** Maximum repair requests for a response that violates `responseFormat`. Each request lists the issues. Default: 0. */
   repair?: number
-  /** Returns the issues of a response for the model, or `undefined`. An agent derives it from its `responseFormat`. */
+  /** Returns a response's issues as text for the model, or `undefined`. An agent derives this function from `responseFormat`. */
   checkAnswer?: (message: AgentMessage) => Promise<string | undefined>
-  /** Writes long tool results to files of a workspace; the model gets start, end and path. Default: they stay in the history. */
+  /**
+   * Writes long tool results to workspace files. The model gets the start, the end and the file path. Default: the history contains whole
+   * results.
+   */
   offload?: OffloadOptions
   /** Default: `parallel`. */
   toolExecution?: ToolExecutionStrategy | 'parallel' | 'sequential'
-  /** Milliseconds per tool call, unless the tool sets its own. Default: no timeout. */
+  /** Timeout per tool call in milliseconds, unless the tool sets `timeoutMs`. Default: no timeout. */
   toolTimeoutMs?: number
-  /** Default: `defaultLimits`; `false` disables limits. */
+  /** Run limits. Default: `defaultLimits`. `false` disables limits. */
   limits?: Partial<ExecutionLimits> | false
-  /** Default: `defaultRetry`; `false` disables retries. */
+  /** Retry settings. Default: `defaultRetry`. `false` disables retries. */
   retry?: Partial<RetryConfig> | false
   /** Milliseconds to wait for an approval before the run ends `paused`. Default: no timeout. */
   approvalTimeoutMs?: number
   /** Application callbacks at fixed points of the loop. */
   hooks?: LoopHooks
-  /** Plugins, in this order; see `definePlugin` of `phi-core/loop`. Experimental. */
+  /** Schemas of the data parts that tools, hooks and plugins send, by name. Default: any name and JSON value. */
+  data?: DataSchemas
+  /** Plugins, in this order. See `definePlugin` of `phi-core/loop`. Experimental. */
   plugins?: readonly AgentPlugin[]
-  /** Conditions that end the run as completed after a turn that another would follow. The first that matches ends it. */
+  /** Conditions checked after each turn that another would follow. The first match ends the run as completed. */
   stopWhen?: StopCondition | readonly StopCondition[]
-  /** Check every input before the model gets it, in this order. */
+  /** Filters that check every input before it is sent to the model, in this order. */
   inputFilters?: readonly InputFilter[]
-  /** Context window settings. `false`: never compact, and a prompt that is too long ends the run. */
+  /** Context window settings. With `false`, the loop never compacts, and a prompt that is too long ends the run. */
   contextConfig?: Partial<ContextConfig> | false
-  /** Emits model requests as `turnRequest` events; with `httpBody` also the HTTP request. Default: off. */
+  /** Emits model requests as `turnRequest` events, including the HTTP request with `httpBody`. Default: off. */
   captureTurnRequests?: boolean | { httpBody: boolean }
-  /** Messages injected at the next checkpoint. */
+  /** Supplies steering messages, which the loop inserts at the next checkpoint. */
   steering?: MessageSupplier
-  /** Messages processed when the loop would otherwise stop. */
+  /** Supplies follow-up messages, which the loop processes when it would otherwise end. */
   followUps?: MessageSupplier
   /**
-   * Transforms the messages of a request, never the history: gets copies of the entries and returns messages, changed or not. Runs before
-   * every request; must settle within the run.
+   * Transforms each request's messages, but never the history. Receives copies of the history entries and returns the messages to send. The
+   * loop awaits the result before each request.
    */
   transformContext?: (messages: readonly AgentMessage[], signal: AbortSignal) => TransformedContext | Promise<TransformedContext>
-  /** Returns the system prompt before each turn. Default: that of the context. */
-  systemPrompt?: (turn: UpcomingTurn) => string | Promise<string>
-  /** Skills whose index follows the result of `systemPrompt`. */
+  /** Returns the system prompt before each turn. Default: the context's system prompt. */
+  systemPrompt?: SystemPromptFunction
+  /** Skills to list after the result of `systemPrompt`. */
   skills?: SkillSet
   /** Converts copies of the history entries to messages for the model. Default: drops extensions. */
   convertToLlm?: (messages: readonly AgentMessage[]) => readonly Message[] | Promise<readonly Message[]>
-  /** Translates content of other models in the history for this one. Default: none; see `defaultContextTranslation`. */
+  /** Translates content that other models produced for the current model. Default: none. See `defaultContextTranslation`. */
   contextTranslation?: ContextTranslation
   journal?: Journal
-  /** Receives warnings. Default: the console; `false` disables them. */
+  /** Receives warnings. Default: the console. `false` disables them. */
   logger?: Logger | false
-  /** Observe this loop and all nested loops; the first is outermost. */
+  /** Observers of this loop and all nested loops. The first observer is outermost. */
   observers?: readonly LoopObserver[]
   /** Validates arguments against raw JSON Schemas. Default: the built-in interpreter, loaded on first use. */
   schemaValidator?: SchemaValidator
 }
 
-/** Options of one loop besides context and configuration. */
+/** Options for one loop, besides its context and configuration. */
 export interface LoopOptions {
   /** Receives every event, synchronously and in order. Errors and rejections are logged and ignored. */
   emit: (event: AgentEvent) => void
-  /** Owned by the caller; stops the loop. */
+  /** Stops the loop when it aborts. The caller owns the signal. */
   signal: AbortSignal
-  /** Default: a new id. */
+  /** Run id. Default: a new id. */
   runId?: string
-  /** Passed through to `agentStart`. */
+  /** Any JSON, passed through to `agentStart`. */
   metadata?: JsonValue
-  /** Budget of the parent run: this loop is charged there too, and stops at its limits. */
+  /** Passed to tools, hooks, plugins and prompt functions as `context`. Never sent, stored or emitted. */
+  context?: unknown
+  /** Parent run's budget: this loop is also charged to it, and stops at its limits. */
   budget?: Budget
-  /** Handles approvals. Without it, a call that needs one ends the run `paused`. */
+  /** Handles approval requests. Without a handler, a call that needs an approval ends the run `paused`. */
   approvals?: ApprovalHandler
-  /** Handles user input requests. Without it, they resolve with `cancel`. */
+  /** Handles user input requests. Without a handler, requests resolve with `cancel`. */
   inputs?: InputHandler
-  /** Handles client tool calls. Without it, such a call ends the run `paused`. */
+  /** Handles client tool calls. Without a handler, a client tool call ends the run `paused`. */
   clientCalls?: ClientCallHandler
-  /** Shared state of the session: tools change it, and changes are events. Default: none. */
+  /** The session's shared state. Tools can change the state, and each change emits an event. Default: none. */
   sharedState?: Pick<SessionState, 'subscribe' | 'ofCall'>
-  /** Returns the approval rule for tools without a rule of their own: that of the parent run, in `ctx.guards`. */
+  /** Returns the approval rule for tools that define none. Nested loops use the parent run's rules from `ctx.guards`. */
   approvalRule?: (toolName: string) => ApprovalRule | undefined
-  /** Name of the agent of this loop, for hooks and events. */
+  /** Agent name, for hooks and events. */
   agentName?: string
-  /** Filled with the running calls and their timeouts in milliseconds (`undefined`: none). */
+  /** Map that the loop keeps updated with the running calls and their timeouts in milliseconds (`undefined`: no timeout). */
   runningTools?: Map<string, number | undefined>
 }

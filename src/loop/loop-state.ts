@@ -10,6 +10,7 @@ import type { MediaWithBytes, StreamRateLimits } from '../types/model/provider.t
 import type { LoopBackground } from './background/loop-background.ts'
 import { Refusals } from './calls/refusals.ts'
 import { ContextWindow } from './context-window.ts'
+import { DataParts } from './data-parts.ts'
 import { EventEmitter } from './event-emitter.ts'
 import { HookRunner } from './hooks.ts'
 import { InputGate } from './intake.ts'
@@ -20,29 +21,30 @@ import { RunLog } from './run-log.ts'
 import { type TurnSetup, TurnSource } from './turn/turn-setup.ts'
 import { Watches } from './watches.ts'
 
-/** Milliseconds that an aborted run still waits for its journal. */
+/** Milliseconds that an aborted run waits for its journal. */
 const journalGraceMs = 1000
 
-/** State of one running loop: its work, its usage, and its reports. */
+/** State of one running loop, shared by all parts of the loop. */
 export class LoopState {
   readonly context: AgentContext
   readonly config: LoopConfig
   readonly options: LoopOptions
   readonly agentId: string
   readonly events: EventEmitter
-  /** Log of the run. */
+  /** The run's log. */
   readonly log: RunLog
-  /** Aborts when the caller stops the run, or when it has failed. */
+  /** Aborts when the caller stops the run or the run fails. */
   readonly stop: AbortScope
   readonly budget: ExecutionBudget
   readonly hooks: HookRunner
   readonly refusals: Refusals
   readonly inputs: InputGate
-  /** Plugins of the run; `undefined` without any, and before the run starts. */
+  readonly data: DataParts
+  /** The run's plugins. `undefined` without any, and before the run starts. */
   plugins: JoinedPlugins | undefined
-  /** Watches of this loop; `undefined` without any. */
+  /** This loop's watches. `undefined` without any. */
   readonly watches: Watches | undefined
-  /** Background tasks; `undefined` until a call starts one. See `loadBackground`. */
+  /** Background tasks. `undefined` until a call starts one. See `loadBackground`. */
   background: LoopBackground | undefined
   readonly contextWindow: ContextWindow
   /** Resolves media that the provider does not fetch, and media in the session store. */
@@ -51,14 +53,14 @@ export class LoopState {
   readonly added: AgentMessage[] = []
   turnIndex = 0
   readonly turns: TurnSource
-  /** Setup of the current turn; new for each. */
+  /** Setup of the current turn. Each turn gets a new object. */
   turn: TurnSetup
-  /** Responses that were not accepted: number of repair requests, number of refusals by hooks or plugins, and the last of them. */
+  /** Rejected responses: number of repair requests, number of refusals by hooks or plugins, and the latest refusal. */
   readonly refused = { repairs: 0, refusals: 0, by: '' }
   usage: Usage = emptyUsage()
-  /** Set once, by the first failure outside of the model: a journal, a hook, a defect. */
+  /** First failure other than a model failure: an error from the journal, a hook or the loop itself. */
   failure: RunFailure | undefined
-  /** Last rate limits per model. */
+  /** Latest rate limits by model. */
   readonly #rateLimits = new Map<string, string>()
   readonly #emitFailed = (error: unknown) => this.log.warnOnce('emitFailed', errorText(error))
 
@@ -74,7 +76,7 @@ export class LoopState {
     this.agentId = ids.agentId
     this.turns = new TurnSource(config, context)
     this.log = new RunLog(this)
-    // Before the watches: errors of a failing watch are redacted with the keys of this model.
+    // Initialized before the watches, because the keys of this model are redacted from a failing watch's error.
     this.turn = this.turns.turn()
     this.stop = new AbortScope(options.signal)
     this.budget = new ExecutionBudget(config.limits, options.budget)
@@ -82,6 +84,7 @@ export class LoopState {
     this.events = new EventEmitter(ids, (event) => this.#deliver(event))
     this.hooks = new HookRunner(this, config.hooks)
     this.inputs = new InputGate(this, config)
+    this.data = new DataParts(this)
     this.watches = Watches.begin(
       config.observers,
       () => ({ ...ids, ...(options.agentName !== undefined && { agentName: options.agentName }), model: config.model.config }),
@@ -126,14 +129,14 @@ export class LoopState {
     this.events.emit({ type: 'rateLimits', turnIndex: this.turnIndex, of, limits })
   }
 
-  /** `message` is the response with this usage. */
+  /** `message` is the response that reports this usage. */
   addUsage(usage: Usage, message: AssistantMessage): void {
     const { model } = this.turn
     const answered = model.answeredBy?.(message) ?? model.config
     // Prices are checked before a model is called, except for a model that a composed model selected.
     if (answered !== model.config && !hasRates(answered) && hasRates(model.config) && usage.reportedCost === undefined)
       this.budget.uncountable?.(`${answered.id} has no prices`)
-    // First, because it throws for invalid figures.
+    // Charges the budget first, because `charge` throws for invalid figures.
     this.budget.charge(usage, answered.cost)
     this.usage = combineUsage(this.usage, usage)
   }
@@ -161,7 +164,7 @@ export class LoopState {
     if (this.watches !== undefined) this.watches.event(event)
     try {
       this.config.journal?.event?.(event)
-      // May be async nevertheless, such as one that writes events to a connection.
+      // The sink may be async despite its type, for example if it writes events to a connection.
       catchLate(this.options.emit(event), this.#emitFailed)
     } catch (error) {
       this.#emitFailed(error)

@@ -12,30 +12,39 @@ import { type ChargedAnswer, callModel } from './model/model-call.ts'
 import { guardAnswer, isRefused, repairs } from './turn/answer-guard.ts'
 import { prepareTurn } from './turn/prepare-turn.ts'
 import { type PausedTurn, resumeTurn } from './turn/resume-turn.ts'
-import { closeTurn, failUnlessStopped, messageUnasked, openTurn, type TurnOutcome, warnOfAnswer, warnOfUncountedCost } from './turn/turn.ts'
+import {
+  closeTurn,
+  failUnlessStopped,
+  messageUnasked,
+  openTurn,
+  storeData,
+  type TurnOutcome,
+  warnOfAnswer,
+  warnOfUncountedCost,
+} from './turn/turn.ts'
 
-/** How the turns of a loop start. */
+/** Describes how a loop's turns start. */
 export interface TurnsStart {
   input: TurnInput
   trigger: TurnTrigger
-  /** Whether to respond to the history itself, whatever the input is. */
+  /** Whether the model must respond to the history even without new input. */
   mustAnswer: boolean
-  /** Calls of an earlier run that still have to run. */
+  /** Calls of an earlier run that have not run yet. */
   paused?: PausedTurn
 }
 
-/** Ends the run: at once, or after its background tasks. */
+/** Ends the run immediately, or after its background tasks. */
 type EndRun = (ending: RunEnding) => RunResult | Promise<RunResult>
 
 /**
- * Runs turns until the model has finished: another turn follows for tool results, steering and follow-ups. `endings.ts` lists how a run may
- * end, in the order of the checks.
+ * Runs turns until the model has finished. Tool results, steering messages and follow-ups cause another turn. `endings.ts` lists all
+ * endings in check order.
  *
  * **Contract**
- * - Never rejects. Calls `end` once with the ending and resolves with its return value. The last look at the queues and `end` are
- *   synchronous, so that no message can be queued in between.
- * - Input without content for the model enters the history and causes no turn.
- * - Limits are checked before each turn; a limit adds the documented message to the history.
+ * - Never rejects. Calls `end` once with the ending and resolves with its return value. The last queue check and `end` run synchronously,
+ *   so that no message can be queued in between.
+ * - Input without content for the model is added to the history and causes no turn.
+ * - Checks limits before each turn. A reached limit adds the documented message to the history.
  *
  * Source: docs/concepts/agent-and-run.md
  */
@@ -43,7 +52,7 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: EndRun):
   warnOfUncountedCost(loop)
   let { input, trigger, mustAnswer } = start
 
-  // If stopped before the start, the calls stay pending, because a result `Cancelled` would be final.
+  // If the run was stopped before it started, the calls stay pending, because a `Cancelled` result would be final.
   if (start.paused !== undefined && !loop.stop.aborted) {
     const refused = await turnRefused(loop)
     if (refused !== undefined) return end(refused)
@@ -68,7 +77,7 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: EndRun):
       trigger = 'continuation'
       mustAnswer = turn.results.length > 0 || isRefused(turn) || (await repairs(loop, turn))
     } else {
-      // Withdrawn during a filter or hook. After two such turns, the supplier's messages count as unavailable.
+      // The input was withdrawn while a filter or hook ran. After two such turns, the supplier's messages count as unavailable.
       const isInVain = intake.messages.length === 0
       if (isInVain && (hasLookedInVain || !loop.inputs.isWaiting) && !hasBackgroundWork(loop)) return end(idleEnding(loop))
       hasLookedInVain = isInVain
@@ -76,7 +85,7 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: EndRun):
     }
     if (mustAnswer || loop.inputs.isSteered) continue
 
-    // The model has finished. Nothing is awaited from the last look at the queues to the end.
+    // The model has finished. Nothing is awaited between the last queue check and the end.
     const wasBusy = hasBackgroundWork(loop)
     if (wasBusy) await waitForBackground(loop)
     const more = loop.inputs.followUps() ?? (wasBusy && loop.inputs.isSteered ? {} : pluginPrompts(loop))
@@ -88,16 +97,16 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: EndRun):
 /**
  * Runs one turn. Never rejects: failures are in the message and in `loop.failure`.
  *
- * 1. `turnStart`; input and steering enter the history and are recorded.
- * 2. `prepareTurn` may change model, tools and prompt; the history is compacted if due; the request is derived and sent.
- * 3. Plugins, then the `afterAnswer` hook, check the response; it is recorded together with the intents of its calls; `messageEnd`.
- * 4. Calls run, and their results are recorded; tools prune and revert; `turnEnd` and the `afterTurn` hook.
+ * 1. `turnStart`. Input and steering enter the history and are recorded.
+ * 2. `prepareTurn` may change model, tools and prompt. The history is compacted if due. The request is derived and sent.
+ * 3. Plugins, then the `afterAnswer` hook, check the response. It is recorded together with the intents of its calls. `messageEnd`.
+ * 4. Calls run, and their results are recorded. Tools prune and revert. `turnEnd` and the `afterTurn` hook.
  */
 async function takeTurn(loop: LoopState, intake: Intake, triggeredBy: TurnTrigger): Promise<TurnOutcome> {
   const started = openTurn(loop, triggeredBy)
   const { message, calls, failure } = await takeResponse(loop, intake, started)
   if (calls.length === 0) warnOfAnswer(loop, message)
-  // Also after a failure: each call then gets a result, and none is run.
+  // Also called after a failure. Each call then gets a result without running.
   const ran = await runCalls(loop, calls)
   await pruneAndRevert(loop, ran.changes)
   const outcome = await closeTurn(loop, { ...ran, message, usage: message.usage, failure })
@@ -116,6 +125,8 @@ async function takeResponse(loop: LoopState, intake: Intake, started: Promise<un
     await loop.inputs.accept(intake)
     await prepareTurn(loop)
     await compactIfDue(loop)
+    const storing = storeData(loop)
+    if (storing !== undefined) await storing
     answered = { ...(await callModel(loop)), calls: [] }
     const { message } = answered
     await guardAnswer(loop, message)
@@ -123,7 +134,7 @@ async function takeResponse(loop: LoopState, intake: Intake, started: Promise<un
     loop.append(message)
     loop.addUsage(answered.charged === undefined ? message.usage : usageBeyond(message.usage, answered.charged), message)
     const recorded = loop.record({ type: 'assistant', message, ...(loop.turn.changes !== undefined && { prepared: loop.turn.changes }) })
-    // Before the response is durable, so that a journal can write it and the intents together.
+    // Planned before the response is durable, so that a journal can write the response and the intents together.
     answered.calls = planAndRecordIntents(loop, message)
     if (answered.calls.length > 0) loop.turns.hasCalled = true
     await recorded

@@ -31,7 +31,7 @@ export class MediaError extends PhiError<MediaErrorCode> {
   }
 }
 
-/** Options of `fetchMedia`: allowed hosts and limits. */
+/** Options for `fetchMedia`: allowed hosts and limits. */
 export interface FetchMediaOptions {
   /**
    * Allowed hosts: `files.example.com`, with the port if it is not 443, or `*.example.com` for all subdomains. Private hosts and this
@@ -89,7 +89,7 @@ export function fetchMedia(options: FetchMediaOptions): ResolveMedia {
   const hosts = options.hosts.map(hostOf)
   return async (query) => {
     const scope = new AbortScope(query.signal)
-    const late = new MediaError('timeout', `${shownUrl(query.url)} gave nothing whole within ${timeoutMs} ms (timeoutMs).`)
+    const late = new MediaError('timeout', `${shownUrl(query.url)} did not complete its response within ${timeoutMs} ms (timeoutMs).`)
     const stopTimer = startTimer(timeoutMs, () => scope.abort(late))
     try {
       return await scope.race(fetchOne(query, hosts, options, scope.signal))
@@ -125,7 +125,7 @@ async function fetchOne(
     response.body?.cancel().catch(() => undefined)
     url = allowed(next, hosts, url)
   }
-  throw new MediaError('refused', `${shownUrl(query.url)} leads on more than ${maxRedirects} times.`)
+  throw new MediaError('refused', `${shownUrl(query.url)} redirects more than ${maxRedirects} times.`)
 }
 
 /** Returns a URL that is safe to show in errors. */
@@ -133,10 +133,10 @@ function shownUrl(address: string): string {
   return /^https?:/i.test(address) ? bareUrl(address.slice(0, maxAddress)) : JSON.stringify(address.slice(0, 60))
 }
 
-/** Returns the redirect target of `response`, or `undefined` if it is no redirect. */
+/** Returns the redirect target of `response`, or `undefined` if it is not a redirect. */
 function redirectOf(response: Response, from: URL): string | undefined {
   if (response.type === 'opaqueredirect') {
-    throw new MediaError('refused', `${shownUrl(from.href)} leads elsewhere, and a page may not see where. Pass the address it leads to.`)
+    throw new MediaError('refused', `${shownUrl(from.href)} redirects, and a browser hides the target. Pass the target URL.`)
   }
   const location = isRedirect(response) ? response.headers.get('location') : null
   return location === null ? undefined : (URL.parse(location, from)?.href ?? location)
@@ -145,17 +145,17 @@ function redirectOf(response: Response, from: URL): string | undefined {
 /** Returns `address` as a URL if it is allowed. `from` is the URL that redirected to it. */
 function allowed(address: string, hosts: readonly string[], from?: URL): URL {
   const url = address.length > maxAddress || !/^https?:/i.test(address) ? null : URL.parse(address)
-  const shown = from === undefined ? shownUrl(address) : `${shownUrl(from.href)} leads to ${shownUrl(address)}, which`
+  const shown = from === undefined ? shownUrl(address) : `${shownUrl(address)} (redirected from ${shownUrl(from.href)})`
   if (url === null)
-    throw new MediaError('refused', `${shown} is not asked: it is no https address, or has more than ${maxAddress} characters.`)
+    throw new MediaError('refused', `Refusing to fetch ${shown}: it is not an https URL, or has more than ${maxAddress} characters.`)
   const { protocol, host, hostname, username, password } = url
   const isNamed = hosts.includes(protocol === 'http:' && url.port === '' ? `${host}:80` : host)
   if (protocol !== 'https:' && !(protocol === 'http:' && isNamed && isLoopbackHost(hostname)))
-    throw new MediaError('refused', `${shown} is not asked: only https addresses are.`)
-  if (username + password !== '') throw new MediaError('refused', `${shown} is not asked: it holds a name or a password.`)
+    throw new MediaError('refused', `Refusing to fetch ${shown}: only https URLs are allowed.`)
+  if (username + password !== '') throw new MediaError('refused', `Refusing to fetch ${shown}: the URL contains credentials.`)
   if (isPrivateHost(hostname) ? isNamed : isNamed || isBelow(host, hosts)) return url
-  const why = isPrivateHost(hostname) ? `${host} is of a private network` : `${host} is not in the list of hosts`
-  throw new MediaError('refused', `${shown} is not asked: ${why}. To allow this host, name it in hosts of fetchMedia.`)
+  const why = isPrivateHost(hostname) ? `${host} is in a private network` : `${host} is not listed in hosts`
+  throw new MediaError('refused', `Refusing to fetch ${shown}: ${why}. To allow this host, add it to the hosts option of fetchMedia.`)
 }
 
 function isBelow(host: string, hosts: readonly string[]): boolean {
@@ -165,16 +165,16 @@ function isBelow(host: string, hosts: readonly string[]): boolean {
 async function takeBody(response: Response, url: URL, { mimeType }: MediaQuery, maxBytes: number): Promise<Uint8Array> {
   const place = shownUrl(url.href)
   try {
-    if (!response.ok) throw new MediaError('unavailable', `${place} answered ${response.status}.`)
+    if (!response.ok) throw new MediaError('unavailable', `${place} responded with ${response.status}.`)
     checkContentType(response.headers.get('content-type'), mimeType, place)
     const statedBytes = Number(response.headers.get('content-length') ?? 0)
     const { bytes, isWhole } = statedBytes > maxBytes ? { bytes: new Uint8Array(), isWhole: false } : await readBytes(response, maxBytes)
     if (!isWhole)
       throw new MediaError(
         'tooLarge',
-        `${place} has ${statedBytes > maxBytes ? statedBytes : 'more'} bytes; at most ${maxBytes} are taken (maxBytes).`,
+        `${place} has ${statedBytes > maxBytes ? statedBytes : 'more'} bytes, but maxBytes allows ${maxBytes}.`,
       )
-    if (bytes.length === 0) throw new MediaError('unavailable', `${place} is empty: there is nothing to send.`)
+    if (bytes.length === 0) throw new MediaError('unavailable', `${place} is empty. Pass a file with content.`)
     const fault = sourceFault({ mimeType, data: toBase64(bytes.subarray(0, headBytes)) }, place, 'given')
     if (fault !== undefined) throw new MediaError('wrongType', `${fault}.`)
     return bytes
@@ -192,5 +192,5 @@ function checkContentType(type: string | null, mimeType: string, place: string):
   const statedType = baseType(type ?? '')
   if (statedType === '' || statedType.endsWith('/octet-stream') || statedType === baseType(mimeType)) return
   if (isTextType(mimeType) && statedType === 'text/plain') return
-  throw new MediaError('wrongType', `${place} is ${statedType}, and the message says ${baseType(mimeType)}.`)
+  throw new MediaError('wrongType', `${place} has type ${statedType}, but the message declares ${baseType(mimeType)}.`)
 }

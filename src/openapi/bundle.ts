@@ -23,11 +23,11 @@ const partsKey = 'x-phi-parts'
 
 /** A file of a document. */
 interface File {
-  /** Its URL, or its path relative to the document. */
+  /** The file's URL, or its path relative to the document. */
   readonly place: string
   readonly root: unknown
   readonly depth: number
-  /** Copies by source object: one map for descriptions, one for objects whose keys are names. */
+  /** Copies by source object. One map holds descriptions, the other holds objects whose keys are names. */
   readonly copies: readonly [Map<object, object>, Map<object, object>]
 }
 
@@ -36,7 +36,7 @@ interface Part {
   readonly file: File
   readonly ref: string
   readonly name: string
-  /** Nodes that refer to it. */
+  /** Nodes that refer to this node. */
   readonly from: object[]
 }
 
@@ -102,7 +102,7 @@ class Bundle {
     return { ...this.#api, isBundled: true, root: { ...root, paths, components, [partsKey]: this.#written } }
   }
 
-  /** All names may be in one file. */
+  /** A single file may contain all names. */
   #copyOfNames(node: unknown): unknown {
     return this.#copy(this.#first, node, typeof field(node, '$ref') !== 'string')
   }
@@ -138,9 +138,9 @@ class Bundle {
     const place = this.#placeOf(from, address)
     const known = this.#files.get(place)
     if (known !== undefined) return known
-    const tooMuch = this.#files.size > maxFiles ? `more than ${maxFiles} files` : `more than ${maxDepth} files, each from the last one`
+    const tooMuch = this.#files.size > maxFiles ? `more than ${maxFiles} files` : `a chain of more than ${maxDepth} files`
     if (this.#files.size > maxFiles || from.depth >= maxDepth)
-      throw new OpenApiError('invalidDocument', `The document leads to ${tooMuch}.`)
+      throw new OpenApiError('invalidDocument', `The document refers to ${tooMuch}.`)
     const file = this.#read(place).then((root) => fileOf(place, root, from.depth + 1))
     this.#files.set(place, file)
     return file
@@ -149,13 +149,13 @@ class Bundle {
   async #read(place: string): Promise<unknown> {
     const { resolve, timeoutMs = defaultTimeoutMs, maxYamlChars } = this.#options
     const scope = new AbortScope(this.#scope)
-    const late = new OpenApiError('unavailable', `${nameOf(place)} cannot be had: resolve gave nothing within ${timeoutMs} ms.`)
+    const late = new OpenApiError('unavailable', `${nameOf(place)} is unavailable: resolve did not return within ${timeoutMs} ms.`)
     const stopTimer = startTimer(timeoutMs, () => scope.abort(late))
     try {
       const given: unknown = await scope.race(Promise.resolve(resolve(place, { signal: scope.signal })))
       if (typeof given !== 'string') {
         if (isObject(given)) return given
-        throw new OpenApiError('invalidDocument', `${nameOf(place)} is no document: resolve must give its text, or an object.`)
+        throw new OpenApiError('invalidDocument', `${nameOf(place)} is not a document: resolve must return its text or an object.`)
       }
       this.#chars += given.length
       if (this.#chars > maxChars)
@@ -163,7 +163,7 @@ class Bundle {
       return await parseDocument(given, maxYamlChars, nameOf(place))
     } catch (error) {
       if (PhiError.isInstance(error) || scope.aborted) throw error
-      throw new OpenApiError('unavailable', `${nameOf(place)} cannot be had: ${errorText(error)}`, { cause: error })
+      throw new OpenApiError('unavailable', `${nameOf(place)} is unavailable: ${errorText(error)}`, { cause: error })
     } finally {
       stopTimer()
       scope.release()
@@ -176,15 +176,15 @@ class Bundle {
     const to = URL.parse(address, base)
     if (to === null) {
       if (url === undefined) return pathFrom(from.place, address)
-      throw new OpenApiError('invalidDocument', `The document leads to ${shownRef(address)}, which is no address.`)
+      throw new OpenApiError('invalidDocument', `The document refers to ${shownRef(address)}, which is not a valid URL.`)
     }
     to.hash = ''
     const isFine =
       to.username + to.password === '' &&
       (url === undefined ? to.protocol === 'https:' && !isPrivateHost(to.hostname) : to.origin === url.origin || mayLeadTo(url, to))
     if (isFine) return to.href
-    const why = 'files are read by https, or from where the document is, and from no private network that it is not in'
-    throw new OpenApiError('invalidDocument', `The document leads to ${shownRef(to.href)}, which is not read: ${why}.`)
+    const why = "files must use https or the document's origin, and must not be in another private network"
+    throw new OpenApiError('invalidDocument', `The document refers to ${shownRef(to.href)}, which is not allowed: ${why}.`)
   }
 
   /** Copies a node and turns references into parts. Iterative, because files may be nested deeply. */
@@ -196,7 +196,7 @@ class Bundle {
       const known = copies.get(node)
       if (known !== undefined) return known
       this.#nodes += 1
-      if (this.#nodes > maxNodes) throw new OpenApiError('invalidDocument', `The document comes to more than ${maxNodes} objects.`)
+      if (this.#nodes > maxNodes) throw new OpenApiError('invalidDocument', `The document expands to more than ${maxNodes} objects.`)
       const copy: object = Array.isArray(node) ? [] : {}
       copies.set(node, copy)
       open.push({ node, copy, areNames })
@@ -227,7 +227,7 @@ class Bundle {
     return `#/${partsKey}/${part.name}`
   }
 
-  /** Normalizes a reference, so that two spellings of one target give one part. */
+  /** Normalizes a reference, so that two spellings of the same target produce one part. */
   #idOf(file: File, ref: string): string[] {
     const [address = '', fragment = ''] = ref.split(/#(.*)/s)
     return [this.#placeOf(file, address), `#${fragment}`]
@@ -261,8 +261,8 @@ function pathFrom(from: string, address: string): string {
   const segments = address.startsWith('/') ? [] : from.split('/').slice(0, -1)
   for (const segment of pointerSegments(`/${address.replace(/\?.*$/s, '')}`)) {
     if (segment === '..' && segments.pop() === undefined) {
-      const why = 'which is above the folder of the document: read the document from there'
-      throw new OpenApiError('invalidDocument', `The document leads to ${shownRef(address)}, ${why}.`)
+      const why = "which is above the document's folder: read the document from there"
+      throw new OpenApiError('invalidDocument', `The document refers to ${shownRef(address)}, ${why}.`)
     }
     if (segment !== '' && segment !== '.' && segment !== '..') segments.push(segment)
   }

@@ -21,7 +21,7 @@ export interface OpenApiDocument {
 /** Maximum chained references: more than documents have, and too few to overflow the stack. */
 export const maxHops = 100
 
-/** Whether a reference points to another document. */
+/** Returns whether a reference points to another document. */
 export function isElsewhere(ref: unknown): ref is string {
   return typeof ref === 'string' && !ref.startsWith('#')
 }
@@ -39,7 +39,7 @@ export const howToBundle =
 const defaultMaxYamlChars = 1_048_576
 
 /**
- * Parses a document: JSON if the text begins with a brace and a quote or is valid JSON, else YAML.
+ * Parses a document: JSON if the text begins with a brace and a quote or is valid JSON, otherwise YAML.
  *
  * - Rejects with `OpenApiError` for text that is neither, and for versions other than 3.
  * - Rejects with `LoadError` if the YAML parser cannot be loaded.
@@ -50,7 +50,8 @@ export async function readDocument(
   from: Pick<OpenApiDocument, 'url' | 'path'> = {},
 ): Promise<OpenApiDocument> {
   const root = typeof source === 'string' ? await parseDocument(source, maxYamlChars) : source
-  if (!isObject(root)) throw new OpenApiError('invalidDocument', 'The OpenAPI document is no object: it must have "openapi" and "paths".')
+  if (!isObject(root))
+    throw new OpenApiError('invalidDocument', 'The OpenAPI document is not an object: it must have "openapi" and "paths".')
   checkVersion(root)
   return { root, is30: /^3(\.0|$)/.test(String(root.openapi)), ...from }
 }
@@ -71,7 +72,7 @@ export async function parseDocument(
     }
   }
   if (text.length > maxYamlChars) {
-    const why = `${what} has ${text.length} characters of YAML; at most ${maxYamlChars} are read, because nothing else happens meanwhile`
+    const why = `${what} has ${text.length} characters of YAML, more than maxYamlChars (${maxYamlChars}), and parsing blocks the thread`
     throw new OpenApiError('invalidDocument', `${why}: convert it to JSON, or raise maxYamlChars.`)
   }
   const library = await yamlParser.load()
@@ -120,12 +121,12 @@ function checkVersion(root: JsonSchema): void {
   const { openapi, swagger } = root
   if (/^3(\.[0-2])?(\.|$)/.test(String(openapi))) return
   const found = swagger !== undefined ? `Swagger ${text(swagger)}` : openapi !== undefined ? `OpenAPI ${text(openapi)}` : undefined
-  if (found === undefined) throw new OpenApiError('invalidDocument', 'The document has no "openapi" version: it is no OpenAPI document.')
+  if (found === undefined) throw new OpenApiError('invalidDocument', 'This is not an OpenAPI document: it has no "openapi" version.')
   const how =
     swagger !== undefined
       ? ' Convert it first: npx swagger2openapi swagger.json -o openapi.json'
-      : ' Use a document of one of these versions.'
-  throw new OpenApiError('unsupportedVersion', `${found} is an unsupported version: OpenAPI 3.0 and 3.1 are read.${how}`)
+      : ' Convert the document to one of these versions.'
+  throw new OpenApiError('unsupportedVersion', `${found} is an unsupported version: use OpenAPI 3.0 or 3.1.${how}`)
 }
 
 function text(value: unknown): string {
@@ -156,8 +157,8 @@ export function entriesField(node: unknown, key: string): [string, unknown][] {
 }
 
 /**
- * Returns `node`, or the target of its `$ref`, through further references. Returns `undefined` if there is no target, for a circle, and
- * for other documents, which must be bundled first.
+ * Returns `node`, or the target of its `$ref`, through further references. Returns `undefined` for a missing target, for a circular
+ * reference, and for other documents, which must be bundled first.
  */
 export function dereference(api: OpenApiDocument, node: unknown): unknown {
   return follow(api.root, node, new Set())
@@ -173,7 +174,7 @@ function follow(root: JsonSchema, node: unknown, seen: Set<object>): unknown {
   return target
 }
 
-/** Resolves a pointer that may pass through other references; {@link follow} detects circles. */
+/** Resolves a pointer that may pass through other references. {@link follow} detects circular references. */
 function resolve(root: JsonSchema, ref: string, seen: Set<object>): unknown {
   if (ref === '#') return root
   if (!ref.startsWith('#/')) return undefined

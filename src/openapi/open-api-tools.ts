@@ -61,18 +61,18 @@ export async function readOpenApiTools(path: string, options: ReadOpenApiOptions
  * - Fetches the document without credentials: `bearer`, `apiKey`, `credentials` and `headers` are for its operations.
  * - Follows redirects only within the origin of `url`.
  * - Relative servers, and documents without servers, use the URL of the document. A public document that names a server in your private
- *   network is refused with `noServer`; set `baseUrl` to allow it.
- * - Rejects with `OpenApiError` `unavailable` if it cannot be fetched within `timeoutMs` and `maxDocumentBytes`; with the reason of
- *   `signal`.
+ *   network is rejected with `noServer`. Set `baseUrl` to allow it.
+ * - Rejects with `OpenApiError` `unavailable` if the document cannot be fetched within `timeoutMs` and `maxDocumentBytes`, and with the
+ *   reason of `signal` after an abort.
  */
 export async function fetchOpenApiTools(url: string | URL, options: FetchOpenApiOptions = {}): Promise<AgentTool[]> {
   checkOptions(options, fetchOptions)
   const { maxDocumentBytes = 64 * 1024 * 1024, signal, ...rest } = options
   const from = URL.parse(String(url))
   if (from === null) throw new OpenApiError('unavailable', `${JSON.stringify(String(url).slice(0, 200))} is not an absolute URL.`)
-  // `fetch` refuses such a URL with an error that quotes it.
+  // Checked here because `fetch` rejects such a URL with an error that quotes it.
   if (from.username !== '' || from.password !== '')
-    throw unavailable(from, 'its address holds a name or a password. Fetch it yourself, and pass its text')
+    throw unavailable(from, 'its URL contains credentials. Fetch it yourself and pass the text')
   const { text, place } = await downloaded(from, rest, maxDocumentBytes, signal)
   return toolsOf(await bundled(await readDocument(text, rest, { url: place }), rest, signal), rest)
 }
@@ -84,7 +84,7 @@ async function downloaded(
   signal: AbortSignal | undefined,
 ): Promise<{ text: string; place: URL }> {
   const scope = new AbortScope(signal ?? new AbortController().signal)
-  const stopTimer = startTimer(timeoutMs, () => scope.abort(unavailable(from, `there was no answer within ${timeoutMs} ms`)))
+  const stopTimer = startTimer(timeoutMs, () => scope.abort(unavailable(from, `there was no response within ${timeoutMs} ms`)))
   try {
     return await scope.race(download(from, send, scope.signal, limit))
   } catch (error) {
@@ -115,7 +115,7 @@ async function answerOf(from: URL, send: typeof fetch, signal: AbortSignal): Pro
     const { to, isFollowed } = redirect
     if (to === undefined || !isFollowed) {
       const place = to === undefined ? 'elsewhere' : `to ${to.protocol}//${to.host}${to.pathname}`.slice(0, 1000)
-      throw unavailable(from, `it redirects ${place}, which was not followed; fetch it from there if that is where it is`)
+      throw unavailable(from, `it redirects ${place}, which was not followed; pass the target URL if you trust it`)
     }
     url = to
   }
@@ -123,7 +123,7 @@ async function answerOf(from: URL, send: typeof fetch, signal: AbortSignal): Pro
 
 /** Shows neither user info nor query of a URL: both may hold keys. */
 function unavailable(from: URL, why: string): OpenApiError {
-  return new OpenApiError('unavailable', `The OpenAPI document ${from.host}${from.pathname} cannot be had: ${why}.`)
+  return new OpenApiError('unavailable', `The OpenAPI document ${from.host}${from.pathname} is unavailable: ${why}.`)
 }
 
 function toolsOf(api: OpenApiDocument, options: OpenApiToolsOptions): AgentTool[] {
@@ -147,7 +147,7 @@ function toolsOf(api: OpenApiDocument, options: OpenApiToolsOptions): AgentTool[
     }
   }
   const [first] = failed
-  // One broken operation must not lose the others. The call fails only if none is left.
+  // One broken operation must not prevent the others from becoming tools. The call fails only if no operation is usable.
   if (first !== undefined && tools.length === 0) throw first.error
   for (const { operation, error } of failed) {
     const event = error.code === 'noServer' ? 'openApiOperationWithoutServer' : 'openApiOperationSkipped'

@@ -43,7 +43,7 @@ export function operationsOf(api: OpenApiDocument, options: OpenApiToolsOptions)
 
 type Unnamed = Omit<Operation, 'name'>
 
-/** Throws if paths or operations are in other files: otherwise tools would silently lack arguments, or be missing. */
+/** Throws if paths or operations are in other files, because otherwise tools or their arguments would be silently missing. */
 function assertWhole(api: OpenApiDocument, { filter }: OpenApiToolsOptions): void {
   if (api.isBundled === true) return
   const prefix = (typeof filter === 'object' ? filter.pathPrefix : undefined) ?? ''
@@ -60,7 +60,7 @@ function assertWhole(api: OpenApiDocument, { filter }: OpenApiToolsOptions): voi
   const [first] = missing
   if (first === undefined) return
   const which = missing.length === 1 ? first : `${missing.length} paths or operations, such as ${first}`
-  throw new OpenApiError('invalidDocument', `The OpenAPI document lies in several files (${which}): ${howToBundle}.`)
+  throw new OpenApiError('invalidDocument', `The OpenAPI document consists of several files (${which}): ${howToBundle}.`)
 }
 
 function nothingUsable(count: number): OpenApiError {
@@ -99,7 +99,7 @@ function everyOperation(api: OpenApiDocument, logger: Logger | false | undefined
   return found
 }
 
-/** Whether a path has a `.` or `..` segment, in any spelling that URL parsers accept. */
+/** Returns whether a path has a `.` or `..` segment, in any spelling that URL parsers accept. */
 export function hasDotSegment(path: string): boolean {
   // URL parsers first drop line breaks and tabs.
   return path

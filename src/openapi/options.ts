@@ -22,14 +22,15 @@ import {
   withMethods,
 } from '../contract/shape/shape.ts'
 import type { Logger } from '../types/logger.ts'
+import type { ApprovalInfo } from '../types/run/question.ts'
 import type { Workspace } from '../types/tool/workspace.ts'
 
 /**
- * Reason why a document gives no tools.
+ * Reason why a document produces no tools.
  *
  * - `invalidDocument`: it cannot be parsed, or a reference has no target.
  * - `unsupportedVersion`: it is not OpenAPI 3.
- * - `noServer`: it names no usable server.
+ * - `noServer`: it specifies no usable server.
  * - `unavailable`: it could not be fetched.
  */
 export type OpenApiErrorCode = 'invalidDocument' | 'unsupportedVersion' | 'noServer' | 'unavailable'
@@ -43,10 +44,10 @@ export class OpenApiError extends PhiError<OpenApiErrorCode> {
   }
 }
 
-/** Milliseconds for a call, a document, or one of its files. */
+/** Timeout in milliseconds for a call, a document, or one of the document's files. */
 export const defaultTimeoutMs = 30_000
 
-/** A key, or a function that returns one for each call. The function gets the signal of the call. */
+/** A key, or a function that returns one for each call. The function gets the call's signal. */
 export type OpenApiSecret = string | ((signal: AbortSignal) => string | Promise<string>)
 
 /** Credential of a security scheme: a key or token, or the name and password of `basic`. */
@@ -63,9 +64,9 @@ export interface OperationFilter {
 
 /** An operation as filters and approval rules see it. */
 export interface OperationInfo {
-  /** Name of its tool. */
+  /** The operation's tool name. */
   name: string
-  /** Absent if the document has none. */
+  /** Absent if the document specifies none. */
   operationId?: string
   /** In upper case. */
   method: string
@@ -75,21 +76,24 @@ export interface OperationInfo {
 }
 
 /** Whether a call needs approval: always, never, for every method but GET and HEAD (`unsafe`), or by a function. Only `false` skips it. */
-export type OperationApproval = boolean | 'unsafe' | ((operation: OperationInfo, args: JsonObject) => boolean | Promise<boolean>)
+export type OperationApproval =
+  | boolean
+  | 'unsafe'
+  | ((operation: OperationInfo, args: JsonObject, info: ApprovalInfo) => boolean | Promise<boolean>)
 
 /**
- * Reads a file that a document refers to, as text or parsed. `url` is its URL if the document was fetched, else its path from the
+ * Reads a file that a document refers to, as text or parsed. `url` is its URL if the document was fetched, otherwise its path from the
  * workspace root or relative to the document. Rejects if the file cannot be read.
  */
 export type OpenApiResolver = (url: string, context: { signal: AbortSignal }) => Promise<string | object>
 
-/** Options of `openApiTools`. Source: docs/guides/openapi.md */
+/** Options for `openApiTools`. Source: docs/guides/openapi.md */
 export interface OpenApiToolsOptions {
-  /** Operations that become tools. Default: `all`. */
+  /** Operations to convert to tools. Default: `all`. */
   filter?: 'all' | OperationFilter
-  /** Replaces all servers of the document. An absolute http or https URL. */
+  /** Replaces all servers in the document. An absolute http or https URL. */
   baseUrl?: string
-  /** Values for server variables. Default: those of the document. */
+  /** Values for server variables. Default: the document's values. */
   serverVariables?: Readonly<Record<string, string>>
   /** Token sent with every call as `Authorization: Bearer …`. */
   bearer?: OpenApiSecret
@@ -99,13 +103,13 @@ export interface OpenApiToolsOptions {
   credentials?: Readonly<Record<string, OpenApiCredential>>
   /** Headers sent with every call. They override those from arguments and credentials. */
   headers?: Readonly<Record<string, string>>
-  /** Milliseconds for one call including its response. An agent's `toolTimeoutMs` applies as well. Default: 30,000. */
+  /** Timeout in milliseconds for one call, including its response. An agent's `toolTimeoutMs` applies as well. Default: 30,000. */
   timeoutMs?: number
-  /** Maximum bytes of a response that are read. Default: 65,536. */
+  /** Maximum bytes to read from a response. Default: 65,536. */
   maxResponseBytes?: number
   /** Maximum characters of a YAML document. A million takes about one second and blocks the thread. Default: 1,048,576. */
   maxYamlChars?: number
-  /** Reads the other files of a document; each may take `timeoutMs`. Default: a document with several files is refused. */
+  /** Reads a document's other files, each within `timeoutMs`. Default: a document with several files is refused. */
   resolve?: OpenApiResolver
   /** Prefix of names: `prefix__operationId`. */
   namePrefix?: string
@@ -115,19 +119,19 @@ export interface OpenApiToolsOptions {
   needsApproval?: OperationApproval
   /** Default: the platform's. */
   fetch?: typeof fetch
-  /** Logs skipped operations and schema keywords that are not enforced. Default: the console; `false` disables it. */
+  /** Logs skipped operations and schema keywords that are not enforced. Default: the console. `false` disables it. */
   logger?: Logger | false
 }
 
-/** Options of `readOpenApiTools`: the workspace of the document, and limits. */
+/** Options for `readOpenApiTools`: the workspace of the document, and limits. */
 export interface ReadOpenApiOptions extends OpenApiToolsOptions {
-  /** Workspace that holds the file. */
+  /** Workspace that contains the file. */
   workspace: Workspace
 }
 
-/** Options of `fetchOpenApiTools`: those of {@link OpenApiToolsOptions}, and download limits. */
+/** Options for `fetchOpenApiTools`: those of {@link OpenApiToolsOptions}, and download limits. */
 export interface FetchOpenApiOptions extends OpenApiToolsOptions {
-  /** Maximum bytes of the document. Default: 64 MiB. */
+  /** Maximum document size in bytes. Default: 64 MiB. */
   maxDocumentBytes?: number
   /** Stops the download. */
   signal?: AbortSignal

@@ -21,7 +21,7 @@ export class SchemaWriter {
   readonly #defs = new Map<object, string>()
   readonly #written: Record<string, JsonSchema | boolean> = {}
   readonly #names = new Set<string>()
-  /** Counts requests per name. */
+  /** Next numeric suffix to try for each base name. */
   readonly #wanted = new Map<string, number>()
   readonly #open = new Set<object>()
   readonly #waiting: { name: string; target: object }[] = []
@@ -42,7 +42,7 @@ export class SchemaWriter {
     return schema === true ? {} : schema
   }
 
-  /** Returns the definitions that the schemas so far refer to; `undefined` if there are none. */
+  /** Returns the definitions that the schemas so far refer to, or `undefined` if there are none. */
   definitions(): Record<string, JsonSchema | boolean> | undefined {
     for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) {
       setOwnField(this.#written, next.name, this.#schema(next.target, 0))
@@ -53,7 +53,7 @@ export class SchemaWriter {
 
   #schema(node: unknown, depth: number): JsonSchema | boolean {
     if (typeof node === 'boolean') return node
-    if (!isObject(node)) return this.#any(node === undefined ? 'a missing schema' : 'a schema that is no object')
+    if (!isObject(node)) return this.#any(node === undefined ? 'a missing schema' : 'a schema that is not an object')
     if (depth > maxDepth || this.#nodes >= maxNodes) return this.#any('schemas that are nested too deeply or too large')
     if (this.#open.has(node)) return this.#any('a schema that contains itself without a $ref')
     this.#nodes += 1
@@ -116,7 +116,7 @@ export class SchemaWriter {
     return field(property, 'readOnly') === true || field(dereference(this.#api, property), 'readOnly') === true
   }
 
-  /** Returns the `$defs` name for a reference; a boolean schema as it is. */
+  /** Returns the `$defs` name for a reference. A boolean schema is returned unchanged. */
   #reference(ref: string): string | boolean {
     const target = dereference(this.#api, { $ref: ref })
     if (typeof target === 'boolean') return target
@@ -142,7 +142,7 @@ export class SchemaWriter {
     return name
   }
 
-  /** Schemas that only refer to each other accept anything. */
+  /** Schemas that only refer to each other accept any value. */
   #breakCircle(start: string): void {
     const seen = new Set<string>()
     let name = start
@@ -169,7 +169,7 @@ const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 /** Keywords for other readers, and containers that only references use. */
 const silent = words('$ref $schema $id $comment id $defs definitions xml externalDocs discriminator nullable readOnly writeOnly')
 
-/** Whether a value has a reasonable size and depth as JSON. YAML aliases can create endless ones. */
+/** Returns whether a value has a reasonable size and depth as JSON. YAML aliases can create endless values. */
 function isSmall(value: unknown): boolean {
   let left = 10_000
   let level: unknown[] = [value]
@@ -206,7 +206,7 @@ function nullable(copy: JsonSchema, node: JsonSchema): JsonSchema {
   return copy
 }
 
-/** Returns the schema of a parameter: its own, or that of the media type in `content`. */
+/** Returns a parameter's schema: its own, or that of the media type in `content`. */
 export function schemaOfParameter(node: unknown): unknown {
   const media = entriesField(node, 'content')[0]
   return media === undefined ? field(node, 'schema') : field(media[1], 'schema')

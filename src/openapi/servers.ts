@@ -5,7 +5,7 @@ import { entriesField, field, listField, type OpenApiDocument, textField } from 
 import { OpenApiError, type OpenApiToolsOptions } from './options.ts'
 
 /**
- * Returns the base URL of an operation without a trailing slash: `baseUrl`, else the first server of the operation, the path or the
+ * Returns the base URL of an operation without a trailing slash: `baseUrl`, otherwise the operation's first server, the path or the
  * document.
  *
  * - Throws `OpenApiError` `noServer` if there is no usable server.
@@ -21,20 +21,20 @@ export function baseUrlOf(api: OpenApiDocument, levels: readonly unknown[], opti
   const server = [...levels, api.root].map((level) => listField(level, 'servers')[0]).find((found) => found !== undefined)
   // A document without servers uses the host that serves it.
   const written = server === undefined && api.url !== undefined ? '/' : textField(server, 'url')
-  if (written === undefined) throw noServer('The document names no server')
+  if (written === undefined) throw noServer('The document lists no server')
   const filled = withVariables(written, server, options.serverVariables ?? {})
   const url = URL.parse(filled, api.url)
   if (url === null) throw noServer(`The server ${JSON.stringify(filled)} is not an absolute URL`)
   const fault = urlFault(url.href)
   if (fault !== undefined) throw noServer(`The server ${fault}`)
   if (api.url !== undefined && isPrivateHost(url.hostname) && !isPrivateHost(api.url.hostname)) {
-    throw noServer(`A document from ${api.url.host} names ${url.host}, an address of your own network, as its server`)
+    throw noServer(`A document from ${api.url.host} lists ${url.host}, a host in your private network, as its server`)
   }
   return trimmed(url)
 }
 
 function noServer(what: string): OpenApiError {
-  return new OpenApiError('noServer', `${what}: pass baseUrl, the address to call.`)
+  return new OpenApiError('noServer', `${what}: pass baseUrl, the URL to call.`)
 }
 
 function trimmed(url: URL): string {
@@ -44,10 +44,10 @@ function trimmed(url: URL): string {
 /** Returns what is wrong with a server URL. Hides the URL if it may contain a password. */
 function urlFault(text: string): string | undefined {
   const url = URL.parse(text)
-  if (url === null) return `is ${JSON.stringify(text.slice(0, 60))}; it must be an absolute http or https address`
-  if (url.username !== '' || url.password !== '') return 'has a name or password in it; use bearer, apiKey or credentials'
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return `is of ${url.protocol}, which cannot be called; use http or https`
-  return url.search === '' ? undefined : 'has a query, which no path can follow; leave it out'
+  if (url === null) return `is ${JSON.stringify(text.slice(0, 60))}; it must be an absolute http or https URL`
+  if (url.username !== '' || url.password !== '') return 'contains credentials; use bearer, apiKey or credentials'
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return `uses ${url.protocol}, which is not supported; use http or https`
+  return url.search === '' ? undefined : 'has a query, to which no path can be appended; remove it'
 }
 
 function withVariables(url: string, server: unknown, given: Readonly<Record<string, string>>): string {
@@ -64,7 +64,7 @@ function withVariables(url: string, server: unknown, given: Readonly<Record<stri
     }
     const used = value ?? field(variable, 'default')
     if (typeof used !== 'string' && typeof used !== 'number') {
-      throw noServer(`The server ${JSON.stringify(url)} has no value for {${name}}: give it in serverVariables, or`)
+      throw noServer(`The server ${JSON.stringify(url)} has no value for {${name}}: set it in serverVariables, or`)
     }
     return String(used)
   })

@@ -19,7 +19,7 @@ import { baseUrlOf } from './servers.ts'
 /** Called with the parts of a tool's schema that are not enforced. */
 export type LostParts = (tool: string, lost: ReadonlySet<string>) => void
 
-/** Maximum subschemas that one check may visit, references followed. */
+/** Maximum subschemas that one check may visit, including referenced subschemas. */
 const maxWeight = 100_000
 
 /** Creates a tool that calls `operation`. Its schema is created on first use. */
@@ -61,7 +61,7 @@ function bodyNote(body: Body | undefined): string {
 
 function ruleOf(operation: Operation, { needsApproval }: OpenApiToolsOptions): ApprovalRule | undefined {
   const { node: _, item: __, ...info } = operation
-  if (typeof needsApproval === 'function') return (args) => needsApproval(info, args)
+  if (typeof needsApproval === 'function') return (args, { context }) => needsApproval(info, args, { context })
   return needsApproval === 'unsafe' ? operation.method !== 'GET' && operation.method !== 'HEAD' : needsApproval
 }
 
@@ -81,13 +81,13 @@ function parametersOf(api: OpenApiDocument, name: string, inputs: Inputs, reads:
     )
   } catch (error) {
     if (!ConfigError.isInstance(error)) throw error
-    // A document must not keep an agent from starting: names and required arguments are still checked.
+    // A faulty schema must not prevent an agent from starting. The tool still checks names and required arguments.
     lose(name, new Set([error.message]))
     return objectSchema(inputs, reads, () => ({}))
   }
 }
 
-/** Shows the model the whole schema but validates only `checked`, because the rest could take very long. */
+/** Shows the model the whole schema but validates only `checked`, because validating the rest could take very long. */
 function onlyShown(shown: JsonSchema, checked: JsonSchema): StandardSchema {
   const validate = jsonSchemaValidator.compile(checked)
   return { '~standard': { version: 1, vendor: 'openapi', validate, jsonSchema: { input: () => shown } } }

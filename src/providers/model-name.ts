@@ -4,7 +4,7 @@ import { ownOf } from '../contract/json.ts'
 import type { ApiProtocol, KnownApi } from '../contract/model/model-config.ts'
 import type { Backend } from './openai/compat.ts'
 
-/** Names in configuration files with their aliases, in stored sessions, and ours. */
+/** Protocol names: in configuration files with aliases, in stored sessions, and in this package. */
 const names: readonly (readonly [ApiProtocol, ...string[]])[] = [
   ['anthropicMessages', 'anthropic_messages', 'anthropic'],
   ['openAiCompletions', 'openai_completions', 'open_ai_completions', 'openai'],
@@ -17,14 +17,14 @@ const names: readonly (readonly [ApiProtocol, ...string[]])[] = [
 ]
 
 /**
- * Returns the protocol for a name in a configuration (`anthropic_messages`, `anthropic`, `anthropicMessages` …); `undefined` for unknown
+ * Returns the protocol for a name in a configuration (`anthropic_messages`, `anthropic`, `anthropicMessages` …), or `undefined` for unknown
  * names.
  */
 export function protocolOf(name: string): ApiProtocol | undefined {
   return names.find((spellings) => spellings.some((spelling) => spelling === name))?.[0]
 }
 
-/** Provider modules, each loaded on first use of one of its protocols. */
+/** Provider modules. Each is loaded when one of its protocols is first used. */
 export const lateProviders = {
   anthropic: lateChunk('the Anthropic provider', () => import('./anthropic/index.ts')),
   chat: lateChunk('the OpenAI provider', () => import('./openai/chat-chunk.ts')),
@@ -36,13 +36,13 @@ export const lateProviders = {
 /** A provider with its own factory. */
 export interface NamedService {
   api: KnownApi
-  /** Environment variables for its key; the first one that is set is used. */
+  /** Environment variables for the key. The first variable that is set is used. */
   keys: readonly string[]
   /** Name of a Chat Completions preset. Absent if the provider has its own factory. */
   backend?: string
 }
 
-/** Providers with their own factory that a model name can begin with. Others come from `compatPresets`. */
+/** Providers with their own factory that can prefix a model name. `compatPresets` defines the others. */
 export const ownServices = {
   anthropic: { api: 'anthropicMessages', keys: ['ANTHROPIC_API_KEY'] },
   openai: { api: 'openAiCompletions', keys: ['OPENAI_API_KEY'] },
@@ -60,12 +60,12 @@ export interface ModelName {
 }
 
 /**
- * Splits `provider/model` at its first slash. The provider name is case-insensitive.
+ * Splits `provider/model` at the first slash. The provider name is case-insensitive.
  *
  * **Contract**
- * - Call it only if no other setting selects the provider: many providers have ids with a slash.
+ * - Call it only if no other setting selects the provider, because many providers use ids with a slash.
  * - Resolves to `undefined` for a name without a slash.
- * - Rejects with `ConfigError` `invalidOption` if the provider is unknown or the id is empty, and lists the known providers.
+ * - If the provider is unknown or the id is empty, rejects with `ConfigError` `invalidOption`, which lists the known providers.
  */
 export async function splitModelName(name: string): Promise<ModelName | undefined> {
   const slash = name.indexOf('/')
@@ -74,7 +74,7 @@ export async function splitModelName(name: string): Promise<ModelName | undefine
   if (service === '' || id === '') {
     throw new ConfigError(
       'invalidOption',
-      `${JSON.stringify(name.slice(0, 60))} names no model. Write provider/model, such as anthropic/claude-sonnet-4-6 or ollama/llama3.3.`,
+      `Invalid model name ${JSON.stringify(name.slice(0, 60))}. Pass provider/model, such as anthropic/claude-sonnet-4-6 or ollama/llama3.3.`,
     )
   }
   if ((await serviceNamed(service)) !== undefined) return { service, id }
@@ -83,7 +83,7 @@ export async function splitModelName(name: string): Promise<ModelName | undefine
   throw new ConfigError('invalidOption', `Unknown provider ${JSON.stringify(service.slice(0, 60))} in the model name. Known: ${known}.`)
 }
 
-/** Returns the provider called `name`, case-insensitive; `undefined` if it is unknown. */
+/** Returns the provider called `name`, case-insensitive, or `undefined` if it is unknown. */
 export async function serviceNamed(name: string): Promise<NamedService | undefined> {
   const service = name.trim().toLowerCase()
   const own = ownOf<NamedService>(ownServices, service)

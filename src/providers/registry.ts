@@ -1,5 +1,5 @@
 /**
- * Providers by protocol name, for configuration. Each is loaded with its first call. Programs that know their model use its factory
+ * Providers by protocol name, for configuration. Each is loaded on its first call. If you know the model at build time, use its factory
  * instead.
  *
  * ```ts
@@ -22,18 +22,18 @@ import { lateProviders } from './model-name.ts'
 
 export { protocolOf } from './model-name.ts'
 
-/** Creates the provider of a protocol. Called once per transport, with the first call, and may load the code then. */
+/** Creates the provider of a protocol. Called once per transport, on the first model call, and may load code. */
 export type ProviderLoader = (transport: TransportOptions) => StreamProvider | Promise<StreamProvider>
 
-/** Options of `ProviderRegistry.createModel`. */
+/** Options for `ProviderRegistry.createModel`. */
 export interface RegistryModelOptions extends TransportOptions {
-  /** The key, or a function that returns it; the configuration holds none. */
+  /** API key, or a function that returns it. The configuration contains no key. */
   credentials?: ApiKey
 }
 
 const modelOptions = optionsOf<RegistryModelOptions>({ ...transportTable, credentials: aKey })
 
-/** Required fields of a configuration. The agent that uses the model checks the rest. */
+/** Required fields of a configuration. The agent that uses the model validates the rest. */
 const aConfig = optionsOf<Pick<ModelConfig, 'id' | 'api'>>({ id: required(aText), api: required(aText) }, true)
 
 /** The seven protocols of this package. */
@@ -51,9 +51,9 @@ const builtIn: Record<KnownApi, ProviderLoader> = {
  * Registry of providers by protocol.
  *
  * **Contract**
- * - A new registry has the seven protocols of this package, or those of `loaders`. `register` adds or replaces one.
- * - Providers are loaded with the first call. If loading fails, the call rejects with `LoadError`, which is not retried automatically.
- *   The next call loads again.
+ * - A new registry contains the seven protocols of this package, or the given `loaders`. `register` adds or replaces a protocol.
+ * - Providers are loaded on the first model call. If loading fails, the call rejects with `LoadError`, without automatic retries. The next
+ *   call loads again.
  * - Providers and models keep the loader that was registered when they were created.
  *
  * Source: docs/internals/architecture.md
@@ -75,7 +75,7 @@ export class ProviderRegistry {
     this.#providers.delete(protocol)
   }
 
-  /** Whether `protocol` has a provider. */
+  /** Returns whether `protocol` has a provider. */
   has(protocol: ApiProtocol): boolean {
     return this.#loaders.has(protocol)
   }
@@ -85,7 +85,7 @@ export class ProviderRegistry {
     return [...this.#loaders.keys()]
   }
 
-  /** Returns the provider of `protocol`, the same object each time. Throws `ConfigError` `invalidOption` for an unknown protocol. */
+  /** Returns the provider of `protocol`, always the same object. Throws `ConfigError` `invalidOption` for an unknown protocol. */
   get(protocol: ApiProtocol): StreamProvider {
     let provider = this.#providers.get(protocol)
     if (provider === undefined) {
@@ -109,13 +109,13 @@ export class ProviderRegistry {
     const loader = this.#loaders.get(protocol)
     if (loader === undefined) {
       const known = this.protocols().join(', ') || 'none'
-      throw new ConfigError('invalidOption', `No provider registered for protocol: ${protocol}. Registered: ${known}.`)
+      throw new ConfigError('invalidOption', `No provider is registered for protocol ${protocol}. Registered: ${known}.`)
     }
     return lazyProvider(protocol, transport, () => loader(transport))
   }
 }
 
-/** Creates a provider that loads with its first call. */
+/** Creates a provider that is loaded on its first call. */
 function lazyProvider(api: ApiProtocol, { fetch }: TransportOptions, load: () => StreamProvider | Promise<StreamProvider>): StreamProvider {
   const provider = lateChunk(`the provider of ${api}`, async () => load())
   return {

@@ -5,11 +5,11 @@ import { blocksOfOurs } from './tables/message.ts'
 
 /** Data that the crate cannot read. */
 export interface SpecLoss {
-  /** Its path, such as `messages[3].content[0]`. */
+  /** The data's path, such as `messages[3].content[0]`. */
   path: string
   /** A description. */
   what: string
-  /** Whether the crate refuses the whole history because of it. It ignores anything else. */
+  /** Whether the crate rejects the whole history because of this data. Otherwise the crate ignores it. */
   isRefused: boolean
 }
 
@@ -47,9 +47,9 @@ function nameOf(block: Content): string {
     case 'file':
       return `a file, ${mediaName(block)}`
     case 'serviceTool':
-      return `a tool that the service ran, ${block.name}`
+      return `a tool that the provider ran, ${block.name}`
     case 'opaque':
-      return `content that is not known, ${block.kind}`
+      return `unknown content, ${block.kind}`
     default:
       return block.type
   }

@@ -9,7 +9,7 @@ import { fits } from '../contract/shape/read.ts'
 /** Validates a JSON Patch from a client. Throws `ConfigError` `invalidState` if it is invalid. */
 export function readPatch(sent: unknown): readonly PatchOperation[] {
   if (fits(patchOperations, sent)) return sent
-  throw invalid('the patch is no list of operations of JSON Patch (RFC 6902)')
+  throw invalid('the patch is not a JSON Patch (RFC 6902)')
 }
 
 /** Error for an invalid change or an invalid state. */
@@ -18,7 +18,7 @@ export function invalid(what: string, code: 'invalidOption' | 'invalidState' = '
 }
 
 /**
- * Applies the JSON Patch `operations` to a copy of `value`; `value` stays unchanged.
+ * Applies the JSON Patch `operations` to a copy of `value`. `value` stays unchanged.
  *
  * **Contract**
  * - Atomic: throws `PatchFault` for the first operation that fails, including a failed `test`.
@@ -45,17 +45,18 @@ function apply(root: PatchRoot, operation: PatchOperation, room: number): number
   const { op, path } = operation
   switch (op) {
     case 'test':
-      if (!isEqualJson(read(root, path), operation.value)) throw new PatchFault(`${shown(path)} is not what the test says`)
+      if (!isEqualJson(read(root, path), operation.value))
+        throw new PatchFault(`${shown(path)} does not equal the value of the test operation`)
       return 0
     case 'remove':
       take(root, path)
       return 0
     case 'move': {
       const { from } = operation
-      if (path.startsWith(`${from}/`)) throw new PatchFault(`${shown(from)} cannot be moved into itself`)
+      if (path.startsWith(`${from}/`)) throw new PatchFault(`${shown(from)} cannot move into itself`)
       const moved = read(root, from)
       if (from === path) return 0
-      if (from === '') throw new PatchFault('the whole cannot be moved')
+      if (from === '') throw new PatchFault('the root cannot be moved')
       take(root, from)
       put(root, path, moved, true)
       return 0
@@ -63,7 +64,7 @@ function apply(root: PatchRoot, operation: PatchOperation, room: number): number
     default: {
       const value = op === 'copy' ? read(root, operation.from) : operation.value
       const chars = charsWithin(value, room)
-      if (chars > room) throw new PatchFault('the patch puts in more than the state may have')
+      if (chars > room) throw new PatchFault('the patch makes the state too large')
       put(root, path, copyJson(value), op !== 'replace')
       return chars
     }

@@ -180,7 +180,7 @@ export class SharedDocument implements SessionState {
 function conflict(ifVersion: number, version: number): ConfigError {
   return new ConfigError(
     'stateConflict',
-    `The shared state was not changed: the change is about version ${ifVersion}, and it has version ${version} by now. Read it, and say what to change of that.`,
+    `The shared state was not changed: the patch expects version ${ifVersion}, but the current version is ${version}. Read the state and create the patch again.`,
   )
 }
 

@@ -17,11 +17,11 @@ import { isStandardSchema } from '../validation/tool-parameters.ts'
 import { invalid, patchedBy, readPatch } from './apply-patch.ts'
 import { SharedDocument, type VersionRules } from './shared-document.ts'
 
-/** Options of `sharedState`: the rules of the state and its initial value. */
+/** Options for `sharedState`: the rules of the state and its initial value. */
 export interface SharedStateOptions<Schema, State> {
   /** Schema of every version: a Standard Schema (zod 4, valibot, …) or a JSON Schema of an object. */
   schema: Schema
-  /** Initial state of a session. */
+  /** A session's initial state. */
   initial: State
   /** Maximum size as JSON, in characters. Default: 262,144. */
   maxChars?: number
@@ -101,14 +101,15 @@ export function sharedState(options: SharedStateOptions<JsonSchema | StandardSch
     begin: (recorder) => new SharedDocument(rules, recorder),
     of: ({ sharedState: state }) => {
       if (state !== undefined) return state
-      throw new ConfigError('unsupported', 'This call has no shared state: give its agent the option sharedState.')
+      throw new ConfigError('unsupported', 'This call has no shared state. Pass sharedState to its agent.')
     },
   }
 }
 
 function changedBy(current: JsonObject, given: readonly PatchOperation[], maxChars: number): JsonValue {
   const operations = readPatch(given)
-  if (operations.length > maxOperations) throw invalid(`the patch has ${operations.length} operations; ${maxOperations} are allowed`)
+  if (operations.length > maxOperations)
+    throw invalid(`the patch has ${operations.length} operations, but at most ${maxOperations} are allowed`)
   try {
     // Twice the limit, because replaced parts made room.
     return patchedBy(current, operations, 2 * maxChars)
@@ -122,7 +123,7 @@ function plain(value: unknown, maxChars: number, code: 'invalidOption' | 'invali
   const fault = jsonFault(value, 'state') ?? nameFault(value, maxChars)
   if (fault !== undefined) throw invalid(fault, code)
   const text = JSON.stringify(value)
-  if (text.length > maxChars) throw invalid(`it has ${text.length} characters of JSON; ${maxChars} are allowed`, code)
+  if (text.length > maxChars) throw invalid(`it has ${text.length} characters of JSON, but at most ${maxChars} are allowed`, code)
   // Drops `undefined` values, which a log cannot restore.
   return JSON.parse(text)
 }
@@ -133,7 +134,7 @@ function nameFault(value: unknown, most: number): string | undefined {
   const left: object[] = [value]
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     const unsafe = Array.isArray(next) ? undefined : unsafeNames.find((name) => Object.hasOwn(Object(next), name))
-    if (unsafe !== undefined) return `it has a key "${unsafe}", which no state may have`
+    if (unsafe !== undefined) return `it has a key "${unsafe}", which is not allowed`
     for (const part of Object.values(next)) if (typeof part === 'object' && part !== null) left.push(part)
     if (left.length > most) return 'it has too many parts'
   }

@@ -49,11 +49,11 @@ export function splitSkill(text: string): SplitSkill {
   const hasMark = text.startsWith('\ufeff')
   const whole = hasMark ? text.slice(1) : text
   const first = opening.exec(whole)
-  if (first === null) throw noFrontmatter('it does not begin with a line ---')
+  if (first === null) throw noFrontmatter('it does not begin with a --- line')
   const begin = first[0].length
   // Starts at the line break of the first fence: if the frontmatter is empty, it is also the one before the second fence.
   const last = closing.exec(whole.slice(begin - 1))
-  if (last === null || last.index > maxFrontmatter) throw noFrontmatter(`there is no second line --- within ${maxFrontmatter} characters`)
+  if (last === null || last.index > maxFrontmatter) throw noFrontmatter(`there is no second --- line within ${maxFrontmatter} characters`)
   const end = begin - 1 + last.index
   const oddities = [
     ...(hasMark ? ['it begins with a byte order mark'] : []),
@@ -78,12 +78,12 @@ export async function parseFrontmatter(yaml: string): Promise<Frontmatter> {
     const { doc, text, isRepaired } = lenientDocument(yaml, parser)
     const [fault] = doc.errors
     if (fault !== undefined) throw invalidYaml(`${fault.message}${placeOf(text, fault.pos[0])}`)
-    if (!isMap(doc.contents)) throw invalidYaml('The frontmatter is no mapping: it must have the fields name and description.')
+    if (!isMap(doc.contents)) throw invalidYaml('The frontmatter is not a mapping: it must have the fields name and description.')
     visit(doc, { Scalar: (_, node) => endWithText(node, text) })
     const fields: JsonObject = doc.toJS({ maxAliasCount })
     const wrong = jsonFault(fields, 'frontmatter', 20)
     if (wrong !== undefined) throw invalidYaml(`${wrong}.`)
-    const repaired = isRepaired ? ['the description is no valid YAML unless it is put in quotes'] : []
+    const repaired = isRepaired ? ['the description is only valid YAML in quotes'] : []
     return { fields, oddities: [...repaired, ...odditiesOf(doc, { visit, isMap, isScalar })] }
   } catch (error) {
     if (SkillError.isInstance(error) || LoadError.isInstance(error)) throw error
@@ -107,7 +107,7 @@ function lenientDocument(yaml: string, parser: YamlParser): { doc: Document; tex
   return text === yaml ? { doc, text, isRepaired: false } : { doc: parser.parseDocument(text, options), text, isRepaired: true }
 }
 
-/** Whether the description is a flow sequence, or begins with a tag such as `!important`. */
+/** Returns whether the description is a flow sequence, or begins with a tag such as `!important`. */
 function losesWords({ contents }: Document, { isMap, isScalar, isSeq }: YamlParser): boolean {
   const node = isMap(contents) ? contents.get('description', true) : undefined
   if (isSeq(node)) return node.flow === true
@@ -155,7 +155,7 @@ function odditiesOf(doc: Document, { visit, isMap, isScalar }: Pick<typeof impor
       if ('flow' in node && node.flow === true) found.add('the frontmatter has lists or mappings in brackets')
       if (!isMap(node)) return
       const keys = node.items.map(({ key }) => (isScalar(key) ? key.value : key))
-      if (new Set(keys).size < keys.length) found.add('a field comes twice; the last one counts')
+      if (new Set(keys).size < keys.length) found.add('a field is set twice, and the last value is used')
     },
   })
   return [...found]
@@ -163,17 +163,14 @@ function odditiesOf(doc: Document, { visit, isMap, isScalar }: Pick<typeof impor
 
 function placeOf(yaml: string, at: number): string {
   const lines = yaml.slice(0, at).split('\n')
-  // The fence is the first line of the file.
+  // The fence is the file's first line.
   return ` (line ${lines.length + 1}, column ${(lines.at(-1) ?? '').length + 1})`
 }
 
 function noFrontmatter(why: string): SkillError {
-  return new SkillError(
-    'noFrontmatter',
-    `There is no frontmatter: ${why}. The first lines of a skill are ---, name: …, description: … and ---.`,
-  )
+  return new SkillError('noFrontmatter', `The frontmatter is missing: ${why}. Begin the skill with ---, name: …, description: … and ---.`)
 }
 
 function invalidYaml(why: string): SkillError {
-  return new SkillError('invalidYaml', `The frontmatter cannot be read: ${why.replace(/\.$/, '')}.`)
+  return new SkillError('invalidYaml', `The frontmatter is invalid: ${why.replace(/\.$/, '')}.`)
 }

@@ -11,9 +11,9 @@ import { maxFrontmatter, SkillError } from './frontmatter.ts'
 import { folderFault, parseSkill } from './parse-skill.ts'
 import { skillSet } from './skill-set.ts'
 
-/** Options of `loadSkills`: the limit and the signal. */
+/** Options for `loadSkills`: the limit and the signal. */
 export interface LoadSkillsOptions {
-  /** Maximum skills per directory, in path order; more are an error. Default: 1,000. */
+  /** Maximum skills per directory, in path order. More are an error. Default: 1,000. */
   maxSkills?: number
   /** Stops loading. The caller owns it. */
   signal?: AbortSignal
@@ -59,9 +59,9 @@ const loadOptions = optionsOf<LoadSkillsOptions>({ maxSkills: wholeFrom(1), sign
  *
  * **Contract**
  * - A skill is a folder with a `SKILL.md`: a direct child of one of `dirs`, or the directory itself. Missing directories are skipped.
- *   Links to folders are followed within the workspace; a link that leads out becomes one of `errors`.
+ *   Links to folders are followed within the workspace. A link that leads out becomes one of `errors`.
  * - Reads only the frontmatter and runs nothing. Searches at most 10,000 folders per directory.
- * - A file that cannot be read, or is no skill, becomes one of `errors` and does not hide the others.
+ * - A file that cannot be read, or is not a skill, becomes one of `errors` and does not hide the others.
  * - Rejects with `ConfigError` for invalid options, with the reason of the signal, and with `LoadError` if the YAML parser cannot be
  *   loaded.
  *
@@ -110,7 +110,13 @@ export async function loadSkillDir(workspace: Workspace, dir: string, source: st
     }
   }
   if (count > maxSkills) {
-    found.push(failed('tooMany', dir, `It has more than ${maxSkills} skills. Only the first are used; raise maxSkills, or part them.`))
+    found.push(
+      failed(
+        'tooMany',
+        dir,
+        `The directory has more than ${maxSkills} skills, and only the first are used. Raise maxSkills, or split the directory.`,
+      ),
+    )
   }
   return skillSet(
     found.flatMap(({ skills }) => skills),
@@ -129,7 +135,7 @@ async function foldersOf(dir: string, { workspace, signal }: Place): Promise<{ f
     const inside = entries.filter(({ kind }) => kind === 'directory').map(({ path }) => path)
     const folders = [...(isSkill ? [own] : []), ...inside.sort()]
     if (folders.length <= maxFolders) return { folders, errors: [] }
-    const message = `It has ${folders.length} folders; only the first ${maxFolders} were looked into. Keep skills in a directory of their own.`
+    const message = `The directory has ${folders.length} folders, and only the first ${maxFolders} were searched. Keep skills in a separate directory.`
     return { folders: folders.slice(0, maxFolders), errors: failed('tooMany', dir, message).errors }
   } catch (error) {
     signal?.throwIfAborted()
@@ -157,7 +163,7 @@ async function readFolder(folder: string, { workspace, signal }: Place): Promise
 async function toSkill({ folder, location, text }: SkillFile, source: string): Promise<Found> {
   // The model could not read a file by its escaped path, and the raw path could spoof another one.
   if (/[\t\n]/.test(location) || escapeControls(location) !== location) {
-    return failed('unreadable', location, 'The path has control characters, so no model can receive it. Rename the folder.')
+    return failed('unreadable', location, 'The path has control characters and cannot be sent to a model. Rename the folder.')
   }
   try {
     const { body: _, warnings: odd, ...parsed } = await parseSkill(text)
@@ -175,7 +181,7 @@ function isNotFound(error: unknown): boolean {
 }
 
 function unreadable(path: string, error: unknown): Found {
-  return failed('unreadable', path, `It cannot be read: ${errorText(error)}`)
+  return failed('unreadable', path, `Cannot read the file or folder: ${errorText(error)}`)
 }
 
 function failed(code: SkillProblem['code'], path: string, message: string): Found {

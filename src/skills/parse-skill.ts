@@ -28,7 +28,7 @@ const longest = { name: 64, description: 1024, compatibility: 500 }
  * **Contract**
  * - The frontmatter is YAML with all scalars as strings, so `name: 123` gives `'123'`. Limits: 8,192 characters, 20 levels, 100 uses of
  *   an anchor.
- * - Rejects with `SkillError` if the text is no skill. Other violations of the standard are warnings.
+ * - Rejects with `SkillError` if the text is not a skill. Other violations of the standard are warnings.
  * - Runs nothing and reads no other files.
  *
  * Source: docs/guides/files-and-bash.md
@@ -44,15 +44,15 @@ export async function parseSkill(text: string): Promise<ParsedSkill> {
   for (const [field, value] of Object.entries({ name, description, compatibility: optional.compatibility ?? '' })) {
     const most = longest[field as keyof typeof longest] // `longest` has no other keys.
     const length = Array.from(value).length
-    if (length > most) warnings.push({ code: 'tooLong', message: `${field} has ${length} characters; at most ${most} are allowed.` })
+    if (length > most) warnings.push({ code: 'tooLong', message: `${field} has ${length} characters, but at most ${most} are allowed.` })
   }
   const unknown = Object.keys(fields).filter((field) => !known.includes(field))
   if (unknown.length > 0) {
-    const message = `${shown(unknown.join(', '))}: no field of the standard, and without effect. Put it under metadata.`
+    const message = `${shown(unknown.join(', '))}: not in the skill standard and ignored. Move it under metadata.`
     warnings.push({ code: 'unknownField', message })
   }
   const odd = [...split.oddities, ...oddities]
-  if (odd.length > 0) warnings.push({ code: 'notPortable', message: `Other readers of skills may refuse it: ${odd.join('; ')}.` })
+  if (odd.length > 0) warnings.push({ code: 'notPortable', message: `Other skill loaders may reject it: ${odd.join('; ')}.` })
   return { name, description, ...optional, frontmatter: fields, body: split.body, warnings }
 }
 
@@ -60,7 +60,7 @@ export async function parseSkill(text: string): Promise<ParsedSkill> {
 export function folderFault(name: string, folder: string | undefined): Warning | undefined {
   // The workspace does not know the name of its root.
   if (folder === undefined || comparable(folder) === comparable(name)) return undefined
-  return { code: 'badName', message: `The folder is called ${shown(folder)} and the skill ${shown(name)}; both must be the same.` }
+  return { code: 'badName', message: `The folder is named ${shown(folder)} but the skill ${shown(name)}. Give both the same name.` }
 }
 
 /** Normalizes equivalent Unicode spellings. */
@@ -71,7 +71,7 @@ export function comparable(name: string): string {
 function requiredText(fields: JsonObject, field: 'name' | 'description', code: 'missingName' | 'missingDescription'): string {
   const value = ownOf(fields, field)
   if (typeof value === 'string' && value.trim() !== '') return value
-  const found = value === undefined ? 'is missing' : typeof value === 'string' ? 'is empty' : 'is no text'
+  const found = value === undefined ? 'is missing' : typeof value === 'string' ? 'is empty' : 'is not text'
   throw new SkillError(code, `The field ${field} ${found}. Every skill needs a name and a description.`)
 }
 
@@ -79,9 +79,9 @@ function nameFaults(name: string): string[] {
   const plain = comparable(name)
   const faults: [boolean, string][] = [
     [plain !== plain.toLowerCase(), 'must be lower case'],
-    [!/^[\p{L}\p{N}-]*$/u.test(plain), 'may have letters, digits and hyphens only'],
-    [/^-|-$/.test(plain), 'may not begin or end with a hyphen'],
-    [plain.includes('--'), 'may not have two hyphens in a row'],
+    [!/^[\p{L}\p{N}-]*$/u.test(plain), 'may contain only letters, digits and hyphens'],
+    [/^-|-$/.test(plain), 'must not begin or end with a hyphen'],
+    [plain.includes('--'), 'must not contain two hyphens in a row'],
   ]
   return faults.filter(([isFault]) => isFault).map(([, rule]) => `The name ${shown(name)} ${rule}.`)
 }
@@ -92,13 +92,13 @@ function optionalFields(fields: JsonObject, warnings: Warning[]): Pick<Skill, 'l
     const value = ownOf(fields, field)
     if (value === undefined) return undefined
     const result = read(value)
-    if (result === undefined) warnings.push({ code: 'badField', message: `${field} is not ${form}, and is left out.` })
+    if (result === undefined) warnings.push({ code: 'badField', message: `${field} is not ${form} and is ignored.` })
     return result
   }
   const license = taken('license', 'a text', asText)
   const compatibility = taken('compatibility', 'a text', asText)
   const metadata = taken('metadata', 'a mapping', asObject)
-  const allowedTools = taken('allowed-tools', 'a text, or a list of texts', asToolNames)
+  const allowedTools = taken('allowed-tools', 'a string or a list of strings', asToolNames)
   return {
     ...(license !== undefined && { license }),
     ...(compatibility !== undefined && { compatibility }),

@@ -68,7 +68,7 @@ class LoadedSkills implements SkillSet {
   #unknown(name: string): never {
     const known = this.skills.map((skill) => JSON.stringify(skill.name)).join(', ')
     const failed = this.errors.length === 0 ? '' : ` ${this.errors.length} could not be loaded: see errors.`
-    throw new ConfigError('invalidOption', escapeControls(`There is no skill ${JSON.stringify(name)}. Known: ${known || 'none'}.${failed}`))
+    throw new ConfigError('invalidOption', escapeControls(`Unknown skill ${JSON.stringify(name)}. Known: ${known || 'none'}.${failed}`))
   }
 }
 
@@ -108,6 +108,6 @@ function toXml(text: string): string {
 
 function shadowedBy(other: Skill, skill: Skill): SkillProblem {
   const [unused, used] = [other, skill].map(({ location, source }) => `${location} (${source})`)
-  const message = `The skill ${JSON.stringify(other.name.slice(0, 100))} of ${unused} is not used: ${used} has the same name and comes later.`
+  const message = `Skill ${JSON.stringify(other.name.slice(0, 100))} of ${unused} is ignored: ${used} has the same name and takes precedence.`
   return { code: 'shadowed', path: other.location, message: escapeControls(message) }
 }

@@ -17,7 +17,10 @@ import { type RunState, type ToolView, withEntries } from './state.ts'
 
 type ToolEvent = { toolCallId: string; toolName: string }
 
-/** Adds or ends a request to a user or a client. Sub-agent calls have separate ids; the parent's call reports them. */
+/**
+ * Adds or removes a pending request to a user or client. Does not change the tool view of a sub-agent's call, because the parent's call
+ * shows the request.
+ */
 export function questioned(
   state: RunState,
   event:
@@ -30,15 +33,24 @@ export function questioned(
 ): RunState {
   const asked = { ...state, ...questionsAfter(state, event) }
   if (event.type === 'inputRequested' || event.type === 'inputResolved' || event.subAgent !== undefined) return asked
-  if (event.type === 'approvalRequested') return withTool(asked, event, { status: 'pendingApproval', args: event.args })
+  if (event.type === 'approvalRequested') return askedAgain(asked, event)
   if (event.type === 'clientCallRequested') return withTool(asked, event, { status: 'pendingClient', args: event.args })
   if (event.type === 'clientCallResolved') return withTool(asked, event, { status: 'ready' })
   const change: Partial<ToolView> = { status: event.approved ? 'ready' : 'denied' }
   if (event.reason !== undefined) change.reason = event.reason
+  if (event.edited !== undefined) Object.assign(change, { args: event.edited.arguments, edited: event.edited })
   return withTool(asked, event, change)
 }
 
-/** Starts a call. A denied call gets the same events; it stays `denied`. */
+/** Shows an approval request. Discards an earlier edit of the call. */
+function askedAgain(state: RunState, event: ApprovalRequestedEvent): RunState {
+  const { edited: _old, ...before }: Partial<ToolView> = state.tools[event.toolCallId] ?? {}
+  const { toolCallId, toolName, args } = event
+  const view: ToolView = { ...before, toolCallId, toolName, status: 'pendingApproval', args }
+  return { ...state, tools: withEntries(state.tools, { [toolCallId]: view }) }
+}
+
+/** Starts a call. A denied call emits the same events, but stays `denied`. */
 export function toolStarted(state: RunState, event: ToolExecutionStartEvent): RunState {
   const status = state.tools[event.toolCallId]?.status === 'denied' ? 'denied' : 'running'
   return withTool(state, event, { status, args: event.args, startedAt: event.at })
@@ -62,13 +74,13 @@ export function toolEnded(state: RunState, event: ToolExecutionEndEvent): RunSta
   return withTool(state, event, change)
 }
 
-/** Returns the status of a call with this result. */
+/** Returns the status that this result gives a call. */
 export function endOfCall({ isError, outcome }: Pick<ToolExecutionEndEvent, 'isError' | 'outcome'>): 'done' | 'failed' | 'unknown' {
   if (outcome === 'unknown') return outcome
   return isError ? 'failed' : 'done'
 }
 
-/** Starts a background task of a finished call. */
+/** Starts a finished call's background task. */
 export function backgroundStarted(state: RunState, event: BackgroundStartEvent): RunState {
   const { backgroundId, task, at: startedAt } = event
   return withTool(state, event, { background: { backgroundId, task, status: 'running', startedAt } })
@@ -83,7 +95,7 @@ export function backgroundEnded(state: RunState, event: BackgroundEndEvent): Run
   return withTool(state, event, { background })
 }
 
-/** Ends the calls that were still open when the run ended. */
+/** Ends calls that were unfinished when the run ended. */
 export function cancelOpenCalls(tools: RunState['tools']): RunState['tools'] {
   let next: Record<string, ToolView> | undefined
   for (const [id, tool] of Object.entries(tools)) {

@@ -1,3 +1,5 @@
+import { dataPartOf, newestDataIn } from '../contract/message/data-part.ts'
+import type { AgentMessage } from '../contract/message/message.ts'
 import { combineUsage } from '../contract/model/usage.ts'
 import type { ToolExecutionEndEvent } from '../contract/run/call-event.ts'
 import type {
@@ -5,6 +7,7 @@ import type {
   AgentEvent,
   AgentStartEvent,
   ChildEvent,
+  DataEvent,
   ParallelLoopEndEvent,
   ProviderRetryEvent,
 } from '../contract/run/event.ts'
@@ -22,20 +25,20 @@ import {
   toolStarted,
   toolUpdated,
 } from './reduce-tool.ts'
-import { initialState, type RunState, type TurnView, withEntries } from './state.ts'
+import { type DataPartView, initialState, type RunState, type TurnView, withEntries } from './state.ts'
 
 /**
- * Returns the state after `event`. Pure; never changes its argument.
+ * Returns the state after `event`, without changing its argument.
  *
  * **Contract**
- * - Replay is safe: an event at or before the cursor of the same run returns the same state object.
- * - A coalesced delta (`fromSeq`) counts as all its events: the result is the same. One that overlaps the state is skipped;
+ * - Events can be replayed: an event at or before the same run's cursor returns the same state object.
+ * - A merged delta (`fromSeq`) has the same result as its individual events. A merged delta that overlaps the state is skipped;
  *   `messageEnd` restores the exact text.
- * - An event of another run starts that run: messages, tools and usage continue, the rest is reset.
- * - A delta costs O(blocks of its message), never O(conversation) or O(text); one of a child also O(active calls).
- * - A failed response that is retried leaves `messages` once the next attempt has content; `usage` and `retries` count it. The
- *   history keeps it.
- * - Events of a child are reduced in the same way, into `children`; only its newest 50 messages are kept.
+ * - An event of another run starts that run: keeps messages, tools and usage, and resets the rest.
+ * - A delta costs O(blocks of its message), never O(conversation) or O(text). A nested loop's delta also costs O(active calls).
+ * - When a retry has content, the failed response is removed from `messages`, but still counts in `usage` and `retries`. The history keeps
+ *   it.
+ * - Events of nested loops are reduced in the same way into `children`, which keeps only the newest 50 messages.
  */
 export function reduce(state: RunState, event: AgentEvent): RunState {
   if (event.runId !== state.runId) return apply(beginRun(state, event), event)
@@ -53,6 +56,7 @@ function beginRun(state: RunState, event: AgentEvent): RunState {
     runId: event.runId,
     loopId: event.loopId,
     sessionId: event.sessionId,
+    data: lastingData(state),
     approvals: [],
     inputs: [],
     retries: 0,
@@ -75,7 +79,7 @@ function apply(state: RunState, event: AgentEvent): RunState {
     case 'messageUpdate':
       return messageUpdated(state, event)
     case 'messageEnd':
-      return messageEnded(state, event)
+      return withPartOf(messageEnded(state, event), event.message)
     case 'toolExecutionStart':
       return toolStarted(state, event)
     case 'toolExecutionUpdate':
@@ -86,6 +90,8 @@ function apply(state: RunState, event: AgentEvent): RunState {
       return backgroundStarted(state, event)
     case 'backgroundEnd':
       return settleChild(backgroundEnded(state, event), event.toolCallId)
+    case 'data':
+      return { ...state, data: withData(state.data, event) }
     case 'progressMessage':
       return toolProgressed(state, event)
     case 'approvalRequested':
@@ -116,9 +122,29 @@ function apply(state: RunState, event: AgentEvent): RunState {
     case 'childEvent':
       return childReported(state, event)
     default:
-      // An event of a newer server: nothing to show, and no reason to stop.
+      // Ignores unknown events from a newer server.
       return state
   }
+}
+
+function withData(all: RunState['data'], { name, dataId, value, transient, toolCallId }: DataEvent): RunState['data'] {
+  const view: DataPartView = { name, dataId, value, ...(transient && { transient }), ...(toolCallId !== undefined && { toolCallId }) }
+  const at = all.findIndex((each) => each.name === name && each.dataId === dataId)
+  return at < 0 ? [...all, view] : all.with(at, view)
+}
+
+/** Removes transient parts. Stored parts that they replaced appear again. */
+function lastingData({ data, messages }: RunState): RunState['data'] {
+  if (!data.some(({ transient }) => transient)) return data
+  const stored = newestDataIn(messages.flatMap(({ message }) => message ?? []))
+  return data.flatMap((part) => (part.transient ? stored.filter(({ name, dataId }) => name === part.name && dataId === part.dataId) : part))
+}
+
+/** Adds the data part of a message, unless its event came before. */
+function withPartOf(state: RunState, message: AgentMessage): RunState {
+  const part = dataPartOf(message)
+  if (part === undefined || state.data.some(({ name, dataId }) => name === part.name && dataId === part.dataId)) return state
+  return { ...state, data: [...state.data, part] }
 }
 
 function agentStarted(state: RunState, event: AgentStartEvent): RunState {
@@ -163,7 +189,7 @@ function retried(state: RunState, event: ProviderRetryEvent): RunState {
   return { ...state, retries: state.retries + 1, retry: { attempt, maxRetries, error, retryAt: at + delayMs } }
 }
 
-/** The end of a run of branches; it has no `agentEnd` of its own. */
+/** Ends a run of branches, which has no `agentEnd`. */
 function branchSelected(state: RunState, event: ParallelLoopEndEvent): RunState {
   const { selectedLoopId, selectedConfigIndex, evaluationUsage } = event
   const loopIds = state.branches?.loopIds ?? [selectedLoopId]

@@ -1,6 +1,7 @@
 import type { RevertCategory } from '../contract/context/context-change.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Citation, FileContent, ImageContent, OpaqueContent, ServiceToolContent } from '../contract/message/content.ts'
+import type { DataPart } from '../contract/message/data-part.ts'
 import type { AgentMessage } from '../contract/message/message.ts'
 import type { AnnotatedRequest } from '../contract/model/request.ts'
 import { emptyUsage, type Usage } from '../contract/model/usage.ts'
@@ -14,13 +15,14 @@ import type {
   TurnTrigger,
 } from '../contract/run/run-facts.ts'
 import type { ReachedLimit } from '../contract/run/settings.ts'
+import type { EditedArguments } from '../contract/tool/edited-arguments.ts'
 import type { ToolResult } from '../contract/tool/tool-result.ts'
 
-/** A block of a message on screen. A tool call holds only its id: see `RunState.tools[toolCallId]`. */
+/** A block of a message on screen. A tool call block contains only the call id: see `RunState.tools[toolCallId]`. */
 export type BlockView =
   | { type: 'text'; text: string; citations?: readonly Citation[] }
   /**
-   * `startedAt` and `updatedAt` (epoch milliseconds) give the thinking time; both are absent for messages that were not streamed.
+   * `startedAt` and `updatedAt` (epoch milliseconds) give the thinking time. Both are absent for messages that were not streamed.
    */
   | { type: 'thinking'; text: string; startedAt?: number; updatedAt?: number }
   | { type: 'toolCall'; toolCallId: string; toolName: string; argumentsText: string }
@@ -29,7 +31,7 @@ export type BlockView =
   | ServiceToolContent
   | OpaqueContent
 
-/** A message on screen. The object is replaced only when anything in it changes. */
+/** A message on screen. The object is replaced only when its content changes. */
 export interface MessageView {
   id: string
   role: AgentMessage['role']
@@ -39,14 +41,13 @@ export interface MessageView {
   startedAt: number
   /** Epoch milliseconds. */
   endedAt?: number
-  /** The finished message: usage, stop reason and error. */
+  /** The finished message, with usage, stop reason and error. */
   message?: AgentMessage
 }
 
 /**
- * The status of a tool call: its arguments are streamed (`streaming`), it runs, or it has ended. It may also wait for its turn (`ready`),
- * for approval (`pendingApproval`) or for a client (`pendingClient`). `cancelled`: the run ended first. `unknown`: its process crashed
- * during the call, so its effect is unknown.
+ * Status of a tool call. `streaming`: arguments are arriving. `ready`: waits to start. `pendingApproval` and `pendingClient`: waits for a
+ * user or client. `cancelled`: the run ended first. `unknown`: the process crashed during the call.
  */
 export type ToolStatus =
   | 'streaming'
@@ -60,13 +61,13 @@ export type ToolStatus =
   | 'cancelled'
   | 'unknown'
 
-/** A background task of a call, on screen. */
+/** A call's background task on screen. */
 export interface BackgroundTaskView {
   backgroundId: string
   task: string
-  /** `cancelled`: the run ended without its result. */
+  /** The task's status. `cancelled`: the run ended without a result. */
   status: Extract<ToolStatus, 'running' | 'done' | 'failed' | 'cancelled'>
-  /** Its result, once it has ended. */
+  /** The task's result, once it has ended. */
   result?: ToolResult
   /** Milliseconds. */
   durationMs?: number
@@ -79,32 +80,42 @@ export interface ToolView {
   toolCallId: string
   toolName: string
   status: ToolStatus
-  /** The complete arguments; absent during streaming. */
+  /** The complete arguments. Absent during streaming. */
   args?: JsonObject
-  /** The last line of progress. */
+  /** Set if a person changed the arguments when approving the call. `args` then contains the changed arguments. */
+  edited?: EditedArguments
+  /** Latest status line. */
   progress?: string
-  /** The last partial result, while the call runs. */
+  /** The latest partial result, while the call is running. */
   partialResult?: ToolResult
   result?: ToolResult
-  /** The reason of a denial. */
+  /** Reason for the denial. */
   reason?: string
-  /** Epoch milliseconds of the start. */
+  /** Start time in epoch milliseconds. */
   startedAt?: number
-  /** Milliseconds of the execution. */
+  /** Execution time in milliseconds. */
   durationMs?: number
-  /** The background task that the call started; see `BackgroundTaskView`. */
+  /** The background task that the call started. See `BackgroundTaskView`. */
   background?: BackgroundTaskView
-  /** The loop of the call, once it has ended; see `childOf`. */
+  /** The call's nested loop, after the call has ended. See `childOf`. */
   child?: RunState
 }
 
-/** Branches of one prompt. Their events have run ids of their own: one store each, chosen by `loopId`. */
+/** Branches of a parallel loop. Branch events have separate run ids: use one store per branch, selected by `loopId`. */
 export interface BranchesView {
-  /** In the order of the configurations. */
+  /** Loop ids of the branches, in configuration order. */
   loopIds: readonly string[]
-  /** The chosen one, once it is. */
+  /** Id of the selected branch, once one is selected. */
   selectedLoopId?: string
   selectedConfigIndex?: number
+}
+
+/** A data part on screen. */
+export interface DataPartView extends DataPart {
+  /** Whether the part is not stored, so that it disappears when the next run starts. */
+  transient?: true
+  /** The tool call that sent the part. */
+  toolCallId?: string
 }
 
 /** A turn: one model call and its tool calls. */
@@ -119,22 +130,22 @@ export interface TurnView {
   usage?: Usage
 }
 
-/** A scheduled retry of a model call: "retrying in …". */
+/** A scheduled retry of a model call, to show "retrying in …". */
 export interface RetryView {
   attempt: number
   maxRetries: number
   error: RunFailure
-  /** Epoch milliseconds of the retry. */
+  /** Time of the retry in epoch milliseconds. */
   retryAt: number
 }
 
 /**
- * The complete state of a conversation for a user interface, as one immutable value.
+ * Complete, immutable state of a conversation for a user interface.
  *
  * **Contract**
  * - Plain JSON. Two states share all unchanged parts by identity.
- * - `messages` are in conversation order; `live` is the streaming message and follows them. So a delta replaces `live` alone and
- *   costs the same in a long conversation.
+ * - `messages` are in conversation order, followed by the streaming message `live`. A delta replaces only `live`, so its cost is
+ *   independent of the conversation's length.
  */
 export interface RunState {
   status: 'idle' | 'running' | RunStatus
@@ -147,10 +158,15 @@ export interface RunState {
   live?: MessageView
   /** Tool calls by id. */
   tools: ById<ToolView>
-  /** Loops of active calls, by call id, if their tools forward events: the newest messages of each. See `childOf`. */
+  /** Nested loops of active calls by call id, if their tools forward events. Contains only the newest messages. See `childOf`. */
   children: ById<RunState>
   /** Compactions, prunes and reverts, oldest first. */
   notes: readonly NoteView[]
+  /**
+   * Data parts of tools, hooks and plugins, and extension messages of the application: the newest per name and id, in order of first
+   * appearance.
+   */
+  data: readonly DataPartView[]
   /** Pending approvals, oldest first. */
   approvals: readonly PendingApproval[]
   /** Pending user input requests, oldest first. */
@@ -158,21 +174,21 @@ export interface RunState {
   /** Pending client tool calls, oldest first. */
   clientCalls: readonly PendingClientCall[]
   turns: readonly TurnView[]
-  /** Tokens of all runs so far, including the current one. */
+  /** Token usage of all runs so far, including the current run. */
   usage: Usage
-  /** Tokens of the runs before the current one. */
+  /** Token usage of earlier runs. */
   previousUsage: Usage
   /** Present while the loop waits to retry a model call. */
   retry?: RetryView
-  /** Retries of the current run. */
+  /** Number of retries in the current run. */
   retries: number
-  /** Why the run failed, or why its events cannot be read. */
+  /** Reason why the run failed or its events cannot be read. */
   failure?: RunFailure
-  /** Why an input filter or a hook refused. */
+  /** Reason why an input filter or hook refused the run. */
   rejection?: string
   /** The limit that ended the run. */
   limit?: ReachedLimit
-  /** What ended a completed run early. */
+  /** Cause that ended a completed run early. */
   endedBy?: EndedBy
   /** The last request to the model, if the run captures it. */
   lastRequest?: AnnotatedRequest
@@ -188,6 +204,7 @@ export function initialState(): RunState {
     tools: withEntries({}),
     children: withEntries({}),
     notes: [],
+    data: [],
     approvals: [],
     inputs: [],
     clientCalls: [],
@@ -198,7 +215,7 @@ export function initialState(): RunState {
   }
 }
 
-/** Returns all messages of `state` as a new array. Call it per frame, not per event. */
+/** Returns all messages of `state` as a new array. Call this function once per frame, not once per event. */
 export function allMessages(state: RunState): readonly MessageView[] {
   return state.live === undefined ? state.messages : [...state.messages, state.live]
 }
@@ -207,38 +224,41 @@ export function allMessages(state: RunState): readonly MessageView[] {
 export type ById<Value> = Readonly<Record<string, Value>>
 
 /**
- * `record` with `changes`, as a new object without a prototype: services and models choose the ids of calls, and `record['constructor']` must be
- * what was put there, or nothing.
+ * Returns `record` with `changes`, as a new object without a prototype. Providers choose call ids, so a lookup such as
+ * `record['constructor']` must not find inherited properties.
  */
 export function withEntries<Value>(record: ById<Value>, changes: ById<Value> = {}): Record<string, Value> {
   return Object.assign(Object.create(null), record, changes)
 }
 
-/** Position of a note. */
+/** A note's position. */
 interface NotePlace {
-  /** Unique within a state. */
+  /** Note id, unique within a state. */
   id: string
   /** Epoch milliseconds. */
   at: number
-  /** The newest message at that time; absent: before all messages. */
+  /** Message before the note. Absent if the note precedes all messages. */
   afterMessageId?: string
 }
 
-/** A summary replaced the older part of the conversation in requests. `failed`: the compaction failed. Tokens are estimates. */
+/**
+ * Compaction: a summary replaced the older part of the conversation in requests. `failed`: the compaction failed. Token counts are
+ * estimates.
+ */
 export interface CompactionNote extends NotePlace {
   type: 'compaction'
   status: 'running' | 'done' | 'failed'
   messagesBefore: number
   tokensBefore: number
-  /** Absent while it runs. */
+  /** Absent while the compaction is running. */
   messagesAfter?: number
-  /** Absent while it runs. */
+  /** Absent while the compaction is running. */
   tokensAfter?: number
   loopsCompacted?: number
   error?: RunFailure
 }
 
-/** The model removed messages from later requests. */
+/** A prune: the model removed messages from later requests. */
 export interface PruneNote extends NotePlace {
   type: 'prune'
   /** Estimate. */
@@ -249,7 +269,7 @@ export interface PruneNote extends NotePlace {
   memo?: string
 }
 
-/** The model went back to an earlier point, or tried to and was refused. */
+/** A revert: the model returned to an earlier point, or the revert was refused. */
 export interface RevertNote extends NotePlace {
   type: 'revert'
   category: RevertCategory
@@ -257,9 +277,9 @@ export interface RevertNote extends NotePlace {
   abandonedNodeIds: readonly number[]
   summary?: string
   applied: boolean
-  /** The reason of the refusal. */
+  /** Reason for the refusal. */
   reason?: string
 }
 
-/** A change of later requests, between two messages. The conversation on screen stays complete. */
+/** A change to later requests, shown between two messages. The conversation on screen stays complete. */
 export type NoteView = CompactionNote | PruneNote | RevertNote

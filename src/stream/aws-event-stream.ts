@@ -29,11 +29,11 @@ const utf8 = new TextDecoder()
  * Decodes `application/vnd.amazon.eventstream`.
  *
  * **Contract**
- * - `onMessage` is called synchronously, once per message, with its text headers and payload; other headers are skipped. The payload is a
- *   view of reused memory: read it at once.
+ * - `onMessage` is called synchronously, once per message, with its text headers and payload. Other headers are skipped. The payload is a
+ *   view of reused memory: read it immediately.
  * - Both checksums are verified first. A damaged or invalid message, or one over 24 MiB, throws `ProviderError` `network`. `feed` rethrows
  *   errors of `onMessage`. Do not use the decoder after either.
- * - Messages do not depend on how bytes are split. Complete messages are read in place, others are copied once.
+ * - Messages do not depend on how bytes are split. Complete messages are read in place, and other messages are copied once.
  *
  * Source: docs/providers/bedrock.md
  */
@@ -96,14 +96,14 @@ function lengthOf(prelude: Uint8Array): number {
   if (view.getUint32(8) !== crc32(prelude, 0, 8)) throw damaged('prelude')
   const length = view.getUint32(0)
   if (length < minLength || length > maxLength || view.getUint32(4) > length - minLength) {
-    throw new ProviderError('network', `A message of the event stream says that it is ${length} bytes long, which cannot be.`, {
+    throw new ProviderError('network', `A message of the event stream declares an impossible length of ${length} bytes.`, {
       isRetryable: length <= maxLength,
     })
   }
   return length
 }
 
-/** Caches decoded headers, because messages of a stream mostly have identical ones. */
+/** Caches decoded headers, because most messages in a stream have identical headers. */
 function headerReader(): (bytes: Uint8Array) => EventHeaders {
   let last = new Uint8Array()
   let headers: EventHeaders = new Map()
@@ -113,7 +113,7 @@ function headerReader(): (bytes: Uint8Array) => EventHeaders {
     try {
       headers = decodeHeaders(last)
     } catch {
-      throw new ProviderError('network', 'The headers of a message of the event stream cannot be read.')
+      throw new ProviderError('network', 'A message of the event stream has invalid headers.')
     }
     return headers
   }
@@ -151,6 +151,6 @@ function viewOf(bytes: Uint8Array): DataView {
 function damaged(part: string): ProviderError {
   return new ProviderError(
     'network',
-    `The event stream is damaged, or is none: the checksum of a ${part} does not match. Try again; if it stays, check baseUrl.`,
+    `The response is not a valid event stream: the checksum of a ${part} does not match. Retry; if the error persists, check baseUrl.`,
   )
 }

@@ -13,14 +13,15 @@ const slackPerItem = 64
 type KeptItem = AgentEvent | DeltaRun | ProgressRun
 
 /**
- * Retained events of a run, in order, within a budget of bytes.
+ * A run's retained events, in order, within a budget of bytes.
  *
  * **Contract**
- * - `append` is O(1). When `isFull`, the owner calls `compact` with the cursors of all readers; amortised O(1) per byte appended.
+ * - `append` is O(1). When `isFull`, the owner calls `compact` with the cursors of all readers. Compaction costs amortised O(1) per byte
+ *   appended.
  * - Deltas, and status lines for slow readers, are stored in packed form and recreated on read, equal to the original. All other events are
  *   the same objects.
- * - The newest half of the budget is never merged. Older events are; if they still exceed the budget, the oldest ones that every reader has
- *   are dropped.
+ * - The newest half of the budget is never merged. Older events are merged. If they still exceed the budget, the oldest events that every
+ *   reader has received are dropped.
  */
 export class EventBuffer {
   readonly #budget: number
@@ -93,7 +94,10 @@ export class EventBuffer {
   /** Throws `CursorExpiredError` if events after `cursor` were dropped, and `ConfigError` if `cursor` is invalid. */
   check(cursor: number): void {
     if (!Number.isSafeInteger(cursor) || cursor < 0) {
-      throw new ConfigError('invalidOption', `The cursor ${cursor} is not a whole number from 0. Pass the seq of the last event you have.`)
+      throw new ConfigError(
+        'invalidOption',
+        `Invalid cursor ${cursor}: it must be an integer from 0. Pass the seq of the last event you received.`,
+      )
     }
     const next = this.after(cursor)
     const isInside = next?.type === 'messageUpdate' && next.fromSeq !== undefined && next.fromSeq <= cursor
@@ -128,7 +132,7 @@ export class EventBuffer {
     if (stream !== undefined) this.#latest.set(stream, event.seq)
   }
 
-  /** Packs status lines before the newest half of the budget that a reader still has to get. There may be very many. */
+  /** Packs status lines that precede the newest half of the budget and that a reader has not received yet. There may be many. */
   #packLines(): void {
     const recent = this.#startOfRecent()
     const older: KeptItem[] = []
@@ -149,7 +153,7 @@ export class EventBuffer {
     return stream !== undefined && this.#latest.get(stream) !== event.seq
   }
 
-  /** Returns the index where the newest half of the budget starts; always includes the last item, which may be a growing run. */
+  /** Returns the index where the newest half of the budget starts. Always includes the last item, which may be a growing run. */
   #startOfRecent(): number {
     let start = this.#items.length - 1
     for (let bytes = sizeOf(this.#items[start]); start > 0 && bytes < this.#budget / 2; ) bytes += sizeOf(this.#items[--start])

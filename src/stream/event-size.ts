@@ -32,6 +32,8 @@ function chars(event: AgentEvent, isOwn = true): number {
     case 'toolExecutionEnd':
     case 'backgroundEnd':
       return resultChars(event.result, isOwn)
+    case 'data':
+      return jsonChars(event.value)
     case 'progressMessage':
       return event.text.length
     case 'childEvent':
@@ -39,7 +41,7 @@ function chars(event: AgentEvent, isOwn = true): number {
     case 'inputRequested':
       return event.message.length + (event.schema === undefined ? 0 : jsonChars(event.schema))
     case 'turnRequest':
-      // Its messages belong to the history.
+      // The event's messages belong to the history.
       return event.request.http?.body.length ?? 0
     default:
       return 0

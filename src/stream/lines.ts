@@ -14,7 +14,7 @@ export interface LineDecoder {
  *
  * **Contract**
  * - `onLine` is called synchronously, once per line that is not blank, without its line break (LF or CRLF). A leading BOM is skipped.
- * - Lines do not depend on how bytes are split; time is linear in the bytes.
+ * - Lines do not depend on how bytes are split. Time is linear in the bytes.
  * - An unfinished line of more than `maxBufferChars` (default 16 Mi) throws `ProviderError` `network`, which is not retryable. `feed`
  *   rethrows errors of `onLine`. Do not use the decoder after either.
  */
@@ -55,7 +55,7 @@ export function createLineDecoder(onLine: (line: string) => void, options: SseDe
 function lineTooLong(limit: number): ProviderError {
   return new ProviderError(
     'network',
-    `A line grew beyond ${limit} characters without ending. Check that the endpoint really streams lines, or raise maxEventChars of the model (maxBufferChars of the decoder).`,
+    `A line exceeds ${limit} characters. Check that the endpoint streams lines, or raise the model's maxEventChars (maxBufferChars of the decoder).`,
     { isRetryable: false },
   )
 }

@@ -23,18 +23,18 @@ export interface SseDecoder {
  * **Contract**
  * - `onData` is called synchronously, once per frame with data. It gets the data lines joined by a newline, the event name unless empty,
  *   and the `id` if present. Comments, `retry` and unknown fields are skipped.
- * - Lines end with LF, CR or CRLF; one leading BOM is skipped; invalid UTF-8 becomes U+FFFD. Frames do not depend on how bytes are split;
- *   time is linear in the bytes.
+ * - Lines end with LF, CR or CRLF. One leading BOM is skipped. Invalid UTF-8 becomes U+FFFD. Frames do not depend on how bytes are split.
+ *   Time is linear in the bytes.
  * - An unfinished frame of more than `maxBufferChars` throws `ProviderError` `network`, which is not retryable, because a retry would be as
  *   long. `feed` rethrows errors of `onData`. Do not use the decoder after either.
- * - Call `end` only if the stream ended by itself; otherwise an incomplete frame is dropped.
+ * - Call `end` only if the stream ended by itself. Otherwise an incomplete frame is dropped.
  */
 export function createSseDecoder(
   onData: (data: string, event: string | undefined, id: string | undefined) => void,
   options: SseDecoderOptions = defaults,
 ): SseDecoder {
   const maxBufferSize = frameLimit(options)
-  // The parser skips one BOM; a decoder with the default would skip a second one.
+  // The parser skips one BOM. A text decoder with default options would skip a second BOM.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   const parser = createParser({
     maxBufferSize,
@@ -64,7 +64,7 @@ export function frameLimit(options: SseDecoderOptions): number {
 function frameTooLong(limit: number): ProviderError {
   return new ProviderError(
     'network',
-    `A server-sent event grew beyond ${limit} characters without ending. Check that the endpoint really streams events, or raise maxEventChars of the model (maxBufferChars of the decoder).`,
+    `A server-sent event exceeds ${limit} characters. Check that the endpoint streams events, or raise the model's maxEventChars (maxBufferChars of the decoder).`,
     { isRetryable: false },
   )
 }

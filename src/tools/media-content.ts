@@ -6,19 +6,19 @@ import { defaultMaxMediaBytes, sourceFault, typeOfFile } from '../contract/messa
 import { checkOptions } from '../contract/shape/read.ts'
 import { aPositiveNumber, aText, options as optionsOf } from '../contract/shape/shape.ts'
 
-/** Options of `imageContent`. */
+/** Options for `imageContent`. */
 export interface MediaOptions {
   /** File name. Default: the name of a `File`. */
   name?: string | undefined
-  /** MIME type. Default: the type of the blob, else detected from the bytes, else from the name. */
+  /** MIME type. Default: the blob's type, or else detected from the bytes or the name. */
   mimeType?: string | undefined
   /** Maximum size in bytes. Default: 20 MiB. */
   maxBytes?: number | undefined
 }
 
-/** Options of `fileContent`. */
+/** Options for `fileContent`. */
 export interface FileOptions extends MediaOptions {
-  /** Background that the model should know and that is not part of the file. */
+  /** Background information for the model that is not part of the file. */
   context?: string | undefined
   /** Whether the model should cite the file. */
   citations?: FileCitations | undefined
@@ -31,9 +31,9 @@ const fileOptions = optionsOf<FileOptions>({ ...ofMedia, context: aText, citatio
 /**
  * Creates a file block for a message from a `Blob`, a `File` or bytes.
  *
- * - Rejects with `ConfigError` `invalidOption` for a value that is no file, an empty file, or one over `maxBytes`. Also rejects an unknown
- *   type, and bytes that contradict the type.
- * - `field` of the error is `file`, `maxBytes` or `mimeType`; for `mimeType`, `value` is the wrong type.
+ * - Rejects with `ConfigError` `invalidOption` for an invalid value, an empty file or a file over `maxBytes`. Also rejects an unknown type,
+ *   and bytes that contradict the type.
+ * - `field` of the error is `file`, `maxBytes` or `mimeType`. For `mimeType`, `value` is the wrong type.
  * - Fetches nothing and does not open archives.
  *
  * Source: docs/guides/many-documents.md
@@ -53,17 +53,18 @@ export async function fileContent(bytes: Blob | Uint8Array, options: FileOptions
 }
 
 /**
- * Creates an image block for a message; see {@link fileContent}. Rejects if the bytes are no image. Source: docs/guides/many-documents.md
+ * Creates an image block for a message. See {@link fileContent}. Rejects if the bytes are not an image. Source:
+ * docs/guides/many-documents.md
  */
 export async function imageContent(bytes: Blob | Uint8Array, options: MediaOptions = {}): Promise<ImageContent> {
   checkOptions(options, mediaOptions)
   const { data, mimeType } = await read(bytes, options)
   if (!mimeType.startsWith('image/'))
-    refuse(`The picture is of the type ${mimeType}. Pass a picture, or use fileContent.`, ofType(mimeType))
+    refuse(`The file has type ${mimeType}, which is not an image. Pass an image, or use fileContent.`, ofType(mimeType))
   return checked({ type: 'image', mimeType, data })
 }
 
-/** Refuses early what a prompt would refuse: bytes of another type, an SVG as an image. */
+/** Rejects content that a prompt would reject later, such as bytes of a different type or an SVG as an image. */
 function checked<Media extends ImageContent | FileContent>(block: Media): Media {
   const fault = sourceFault(block, block.type === 'image' ? 'The picture' : 'The file', 'given')
   if (fault !== undefined) refuse(`${fault}.`, ofType(block.mimeType))
@@ -75,14 +76,14 @@ async function read(given: Blob | Uint8Array, options: MediaOptions) {
   const { name = nameOf(given), mimeType, maxBytes = defaultMaxMediaBytes } = options
   const what = name === undefined ? 'The file' : `The file ${JSON.stringify(name.slice(0, 100))}`
   const size = given instanceof Uint8Array ? given.length : given.size
-  if (size === 0) refuse(`${what} is empty: there is nothing to send.`, { field: 'file' })
+  if (size === 0) refuse(`${what} is empty. Pass a file with content.`, { field: 'file' })
   if (size > maxBytes) {
-    const sentence = `${what} has ${size} bytes; at most ${maxBytes} are taken (maxBytes). Upload it to the service, or send a part.`
+    const sentence = `${what} has ${size} bytes, more than maxBytes (${maxBytes}). Upload it to the provider, or send part of it.`
     refuse(sentence, { field: 'maxBytes', value: String(size) })
   }
   const data = toBase64(given instanceof Uint8Array ? given : new Uint8Array(await given.arrayBuffer()))
   const type = mimeType ?? typeOfFile(given instanceof Uint8Array ? '' : given.type, data, name)
-  if (type === undefined) refuse(`${what} has no known type: neither its bytes nor its name say it. Pass mimeType.`, { field: 'mimeType' })
+  if (type === undefined) refuse(`${what} has no detectable type. Pass mimeType.`, { field: 'mimeType' })
   return { data, mimeType: type, name }
 }
 

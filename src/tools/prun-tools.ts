@@ -5,17 +5,18 @@ import { defineTool } from './define-tool.ts'
 
 const tokensSchema: JsonSchema = {
   type: 'integer',
-  description: 'How many tokens to remove, more than 0; a token is about 4 characters. Whole calls are removed, so it can be some more.',
+  description:
+    'Number of tokens to remove, greater than 0. A token is about 4 characters. Only whole calls are removed, so slightly more may go.',
 }
 
 const whatGoes =
-  'Removes your own latest messages, each call together with its results, newest first, until about `tokens` tokens are gone. User messages, the messages of the present turn and the content of an earlier summary always stay. It happens after this turn.'
+  'After this turn, removes your latest messages, newest first, each call with its results, until about `tokens` tokens are removed. Keeps user messages, the current turn and earlier summaries.'
 
 /**
- * Creates `prun` and `prun_with_memo`: the model removes messages that it no longer needs from its context, newest first.
+ * Creates `prun` and `prun_with_memo`, with which the model removes messages that it no longer needs from its context, newest first.
  *
  * **Contract**: both return `Prun request recorded: N tokens will be removed before next turn.`. The loop applies the change after the
- * results of the turn and emits `prunApplied`. The history stays complete.
+ * turn's tool results and emits `prunApplied`. The history stays complete.
  *
  * Source: docs/concepts/context.md
  */
@@ -27,7 +28,7 @@ function prun(): AgentTool {
   return defineTool<{ tokens: number }>({
     name: 'prun',
     label: 'Prune Context',
-    description: `Free room in the context when your latest calls led nowhere and nothing of them is worth keeping. Examples are a file that turned out irrelevant, or a long output that did not help. ${whatGoes} Use prun_with_memo when something was learnt.`,
+    description: `Free context space when nothing in your latest calls is worth keeping, such as an irrelevant file or a long, useless output. ${whatGoes} If you learned something, use prun_with_memo.`,
     parameters: { type: 'object', properties: { tokens: tokensSchema }, required: ['tokens'] },
     execute({ tokens }, ctx) {
       checkTokens(tokens)
@@ -37,27 +38,27 @@ function prun(): AgentTool {
   })
 }
 
-/** Maximum memo length in characters: every later request contains the memo. */
+/** Maximum memo length in characters. Limited, because every later request contains the memo. */
 const maxMemoChars = 16_000
 
 function prunWithMemo(): AgentTool {
   return defineTool<{ tokens: number; memo: string }>({
     name: 'prun_with_memo',
     label: 'Prune Context With Memo',
-    description: `Free room in the context and keep what was learnt: a memo of yours stands where the removed messages were. ${whatGoes}`,
+    description: `Free context space and keep what you learned: your memo replaces the removed messages. ${whatGoes}`,
     parameters: {
       type: 'object',
       properties: {
         tokens: tokensSchema,
-        memo: { type: 'string', description: 'What to remember of it: facts, decisions, places. A few sentences.' },
+        memo: { type: 'string', description: 'What to remember from the removed messages: facts, decisions, file paths. A few sentences.' },
       },
       required: ['tokens', 'memo'],
     },
     execute({ tokens, memo }, ctx) {
       checkTokens(tokens)
-      if (memo.trim() === '') throw new ToolError('invalidArguments', 'Invalid arguments: memo is empty. Write one, or use prun.')
+      if (memo.trim() === '') throw new ToolError('invalidArguments', 'Invalid arguments: memo is empty. Write a memo, or use prun.')
       if (memo.length > maxMemoChars) {
-        const words = `Invalid arguments: memo has ${memo.length} characters; at most ${maxMemoChars} are kept. Say it shorter.`
+        const words = `Invalid arguments: memo has ${memo.length} characters, but the limit is ${maxMemoChars}. Shorten it.`
         throw new ToolError('invalidArguments', words)
       }
       ctx.changeContext({ type: 'prune', tokens, memo })

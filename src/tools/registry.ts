@@ -19,7 +19,7 @@ export const aTool = options<Pick<AgentTool, 'name' | 'description' | 'parameter
  * Source: docs/concepts/tools.md
  */
 export class ToolRegistry {
-  // A Map, so that `constructor` or `__proto__` are names like any other.
+  // Uses a `Map`, so that `constructor` and `__proto__` are ordinary names.
   readonly #tools = new Map<string, AgentTool>()
 
   constructor(tools: Iterable<AgentTool> = []) {
@@ -27,11 +27,11 @@ export class ToolRegistry {
     for (const tool of tools) this.register(tool)
   }
 
-  /** Adds a tool; returns the registry. */
+  /** Adds a tool. Returns the registry. */
   register(tool: AgentTool): this {
     checkOptions(tool, aTool, 'tool', 'invalidTool')
     if (this.#tools.has(tool.name)) {
-      throw new ConfigError('invalidTool', `A tool named "${tool.name}" is already registered. Give one of them another name.`)
+      throw new ConfigError('invalidTool', `A tool named "${tool.name}" is already registered. Rename one of them.`)
     }
     this.#tools.set(tool.name, tool)
     return this
@@ -42,17 +42,20 @@ export class ToolRegistry {
     return this.#tools.get(name)
   }
 
-  /** Whether a tool with that name is registered. */
+  /** Returns whether a tool with that name is registered. */
   has(name: string): boolean {
     return this.#tools.has(name)
   }
 
-  /** All names in registration order. */
+  /** Returns all names in registration order. */
   get names(): string[] {
     return [...this.#tools.keys()]
   }
 
-  /** Returns the tools with these names, in this order. Throws `ConfigError` `invalidTool` that lists all unknown and all known names. */
+  /**
+   * Returns the tools with these names, in this order. For unknown names, throws `ConfigError` `invalidTool`, which lists all unknown and
+   * all known names.
+   */
   resolve(names: readonly string[]): AgentTool[] {
     const unknown = names.filter((name) => !this.#tools.has(name))
     if (unknown.length > 0) {

@@ -13,7 +13,7 @@ interface RevertArgs {
   summary?: string
 }
 
-/** Maps the model's category names to ours. */
+/** Maps the model's category names to internal names. */
 const categories: ReadonlyMap<string, RevertCategory> = new Map([
   ['failure', 'failure'],
   ['tangent', 'tangent'],
@@ -28,13 +28,13 @@ Use it when an approach failed (failure), or when a side track is done with (tan
 const policyOptions = optionsOf<RevertPolicy>({ windowTurns: wholeFrom(0), keepCount: wholeFrom(0) })
 
 /**
- * Creates `revert_to_state`: the model returns to an earlier state of its work and keeps its findings as a tag. Messages of the agent get
- * numbers that the model sees.
+ * Creates `revert_to_state`, with which the model returns to an earlier state of its work and keeps its findings as a tag. The agent
+ * numbers its messages and shows the numbers to the model.
  *
  * **Contract**
- * - `policy` sets how long lessons and findings stay visible.
- * - The loop applies the revert after the results of the turn, and emits `revertApplied` also if it is refused.
- * - Throws `ConfigError` `invalidOption` if a value of `policy` is not a whole number of at least 0.
+ * - `policy` determines how long lessons and findings stay visible.
+ * - The loop applies the revert after the turn's tool results. It emits `revertApplied` even if the revert is refused.
+ * - Throws `ConfigError` `invalidOption` if a value in `policy` is not a non-negative integer.
  *
  * Source: docs/concepts/context.md
  */
@@ -48,9 +48,9 @@ export function revertTool(policy: Partial<RevertPolicy> = {}): AgentTool {
     parameters: {
       type: 'object',
       properties: {
-        category: { type: 'string', enum: [...categories.keys()], description: 'Why you go back' },
-        step: { type: 'string', description: 'Id of the state to go back to, for example n12' },
-        summary: { type: 'string', description: 'What to remember of what you leave behind: what failed and why, or what came of it' },
+        category: { type: 'string', enum: [...categories.keys()], description: 'Why you revert' },
+        step: { type: 'string', description: 'Id of the state to revert to, for example n12' },
+        summary: { type: 'string', description: 'What to remember from the abandoned steps: what failed and why, or the outcome' },
       },
       required: ['category', 'step'],
     },
@@ -66,8 +66,8 @@ function askToRevert({ category: word, step, summary }: RevertArgs, ctx: ToolCon
   const targetNodeId = parseNodeId(step)
   if (targetNodeId === undefined) throw invalid(`step ${JSON.stringify(step)} is no id of a state. Use one that is shown, such as n12.`)
   ctx.changeContext({ type: 'revert', category, targetNodeId, ...(summary !== undefined && { summary }) })
-  // A successful revert removes this text together with the call. A model that reads it knows that nothing was reverted.
-  return `Revert to ${formatNodeId(targetNodeId)} requested. If you still read this in your next turn, it was refused. Either there is no such state, the user has spoken since, or it was compacted. Continue from here.`
+  // A successful revert removes this text together with the call, so the model sees the text only if the revert was refused.
+  return `Revert to ${formatNodeId(targetNodeId)} requested. If you still see this in your next turn, the revert was refused. The state does not exist, a user message followed, or it was compacted. Continue from here.`
 }
 
 function invalid(what: string): ToolError {

@@ -8,7 +8,7 @@ import { defineTool } from './define-tool.ts'
 import { aTool } from './registry.ts'
 import { SearchIndex } from './search-index.ts'
 
-/** Options of `toolSearch`. */
+/** Options for `toolSearch`. */
 export interface ToolSearchOptions {
   /** Name of the search tool. Default: `search_tools`. */
   name?: string
@@ -22,23 +22,23 @@ const searchedTools = listOf(aTool)
 const searchOptions = optionsOf<ToolSearchOptions>({ name: aText, most: wholeFrom(1), native: aFlag })
 
 /**
- * Creates a search tool that lets a model find tools among many. The model sees only the tools that it found.
+ * Creates a search tool for large tool sets. The model sees only the tools that its searches found.
  *
  * **Contract**
- * - At first the model gets only the search tool. Found tools are added from the next turn on, behind all other tools and in the order in
- *   which they were found. The prompt prefix stays the same, and so does the provider's cache.
- * - Found tools stay available: the search result records them in the history, so they survive a reload, a fork and a crash.
+ * - Initially, the model gets only the search tool. Found tools are appended from the next turn on, in the order of discovery. The prompt
+ *   prefix is unchanged, so the provider's cache stays valid.
+ * - Found tools stay available: the search result records them in the history, so they survive reloads, forks and crashes.
  * - Searches match names, descriptions and parameter names (BM25). A tool that was not found cannot be called.
- * - With `native`, a provider with tool search gets all tools marked as deferred, and its own search replaces this one. Every tool can
- *   then be called. With other providers, a call counts as a find.
- * - Reads `tools` once, even if the list changes later. Throws `ConfigError` `invalidOption` for a wrong option, and `invalidTool` for
- *   duplicate names.
+ * - With `native`, a provider that supports tool search receives all tools marked as deferred, and the provider's search replaces this
+ *   tool. The model can then call every tool. For other providers, called tools count as found.
+ * - Reads `tools` once and ignores later changes to the list. Throws `ConfigError` `invalidOption` for an invalid option, and
+ *   `invalidTool` for duplicate names.
  *
  * Source: docs/concepts/tools.md
  *
  * @example
  * ```ts
- * const agent = new Agent({ model, tools: [ask, ...toolSearch(await mcpTools(client))] })
+ * const agent = new Agent({ model, tools: [weather, ...toolSearch(await mcpTools(client))] })
  * ```
  */
 export function toolSearch(tools: readonly AgentTool[], options: ToolSearchOptions = {}): AgentTool[] {
@@ -47,14 +47,14 @@ export function toolSearch(tools: readonly AgentTool[], options: ToolSearchOptio
   const { name = 'search_tools', most = 5, native = false } = options
   const names = new Set([name])
   for (const tool of tools) {
-    if (names.has(tool.name)) throw new ConfigError('invalidTool', `Two tools are called "${tool.name}"; tool names must be unique.`)
+    if (names.has(tool.name)) throw new ConfigError('invalidTool', `Two tools are named "${tool.name}". Give each tool a unique name.`)
     names.add(tool.name)
   }
   const search = searchTool(tools, name, most)
   return [native ? replaceable(search, tools) : search, ...tools.map((tool) => offeredLater(tool))]
 }
 
-/** Returns a copy of the tool that is offered once found. The prototype stays, because its methods may need it. */
+/** Returns a copy of the tool that is offered only after a search finds it. Keeps the prototype, because the tool's methods may need it. */
 function offeredLater(tool: AgentTool): AgentTool {
   return Object.create(tool, { isOffered: { value: 'whenFound', enumerable: true } })
 }
@@ -68,10 +68,10 @@ function searchTool(tools: readonly AgentTool[], name: string, most: number): Ag
   let index: SearchIndex<AgentTool> | undefined
   return defineTool<{ query: string }>({
     name,
-    description: `Finds tools among ${tools.length} by what they do. Call it before you say that something cannot be done. Tools that are found can be called from your next turn on.`,
+    description: `Searches ${tools.length} tools by what they do. Call it before you conclude that something is impossible. You can call the tools it finds from your next turn on.`,
     parameters: {
       type: 'object',
-      properties: { query: { type: 'string', description: 'A few words for what the tool should do.' } },
+      properties: { query: { type: 'string', description: 'A few words that describe what the tool should do.' } },
       required: ['query'],
       additionalProperties: false,
     },
@@ -79,9 +79,9 @@ function searchTool(tools: readonly AgentTool[], name: string, most: number): Ag
     execute: ({ query }) => {
       index ??= new SearchIndex(tools.map((tool) => [tool, textOf(tool)] as const))
       const found = index.find(query.slice(0, 1000), most)
-      if (found.length === 0) return 'No tool fits these words. Try others.'
+      if (found.length === 0) return 'No tool matches these words. Try other words.'
       const lines = found.map((tool) => `- ${tool.name}: ${tool.description.slice(0, 300)}`)
-      return { content: [text(`These can be called from now on:\n${lines.join('\n')}`)], offers: found.map((tool) => tool.name) }
+      return { content: [text(`You can call these tools from now on:\n${lines.join('\n')}`)], offers: found.map((tool) => tool.name) }
     },
   })
 }

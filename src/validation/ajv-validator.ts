@@ -23,12 +23,13 @@ interface AjvCheck {
 }
 
 /**
- * Creates a `SchemaValidator` on ajv 8. It compiles more slowly and validates faster than the default.
+ * Creates a `SchemaValidator` on ajv 8. The validator compiles more slowly than the default validator, but validates faster.
  *
  * **Contract**
  * - Accepts the same schemas as the default validator, except for schemas that declare a property `__proto__`, which ajv cannot see: these
  *   throw `ConfigError` `unsupportedSchema`.
- * - `compile` throws on platforms that forbid code generation (Workers, strict content security policies). Use the default there.
+ * - `compile` throws on platforms that forbid code generation (Workers, strict content security policies). Use the default validator on
+ *   those platforms.
  *
  * Source: docs/concepts/tools.md
  *
@@ -71,14 +72,14 @@ export function ajvValidator(Ajv2020: AjvClass): SchemaValidator {
 function boundedPattern(source: string): { test(text: string): boolean; toString(): string } {
   const pattern = linearPattern(source)
   return {
-    // Ajv identifies patterns by their text and would confuse two of them.
+    // Ajv identifies patterns by their text and would confuse two patterns with the same text.
     toString: () => `/${source}/u`,
     test(text) {
       // Ajv counts no steps, so each pattern gets the full limit.
       let left = maxCheckSteps
       return pattern.occursIn(text, (steps) => {
         left -= steps
-        if (left < 0) throw new RangeError('The value takes too long to check.')
+        if (left < 0) throw new RangeError('Validating the value takes too long.')
       })
     },
   }
@@ -91,7 +92,7 @@ function compileWith(ajv: Ajv, root: JsonSchema): AjvCheck {
     const reason = errorText(cause)
     throw new ConfigError('unsupportedSchema', `ajv cannot compile this schema: ${reason}`, { cause })
   } finally {
-    // Otherwise ajv keeps every schema it has seen.
+    // Removes the schema, because ajv otherwise keeps every schema it has seen.
     ajv.removeSchema(root)
   }
 }

@@ -7,14 +7,14 @@ export const maxCheckSteps = 5_000_000
 /**
  * A regular expression of a schema, matched in linear time, because schemas may be hostile. The language's engine backtracks: `^(a+)+$` on
  * 33 characters blocks the thread for minutes. Like RE2, this one tracks all possible states, with the semantics of ECMA-262 and the flag
- * `u`. It is small and never loaded lazily, because patterns guard.
+ * `u`. It is small and never loaded lazily, because patterns enforce security checks.
  *
  * Source: docs/concepts/tools.md
  */
 export interface LinearPattern {
   /**
-   * Returns whether the pattern occurs in `text`. Calls `spend` with the number of steps, at least once per character; an error of `spend`
-   * ends the search.
+   * Returns whether the pattern occurs in `text`. Calls `spend` with the number of steps, at least once per character. An error thrown by
+   * `spend` ends the search.
    */
   occursIn(text: string, spend: (steps: number) => void): boolean
 }
@@ -43,7 +43,7 @@ type Step =
  */
 export function linearPattern(source: string): LinearPattern {
   const fault = patternFault(source)
-  if (fault !== undefined) throw new ConfigError('unsupportedSchema', `The pattern ${JSON.stringify(source)} cannot be used: ${fault}.`)
+  if (fault !== undefined) throw new ConfigError('unsupportedSchema', `Unsupported pattern ${JSON.stringify(source)}: ${fault}.`)
   if (isPlain(source)) return plainPattern(new RegExp(source, 'u'))
   const program: Step[] = []
   write(new Reader(source).choice(), program)
@@ -188,7 +188,7 @@ function writeRepeat({ part, least, most }: Extract<Part, { type: 'repeat' }>, p
   for (const fork of forks) program[fork] = { type: 'fork', to: [fork + 1, program.length] }
 }
 
-/** Returns a predicate for one character of the pattern, evaluated by the language's engine; cached for ASCII. */
+/** Returns a predicate for one character of the pattern, evaluated by the language's engine. Cached for ASCII. */
 function taker(source: string): (character: string) => boolean {
   const single = new RegExp(`^${source}$`, 'u')
   const known: (boolean | undefined)[] = []

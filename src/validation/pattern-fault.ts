@@ -11,12 +11,12 @@ const maxSteps = 2000
  */
 export function patternFault(source: string): string | undefined {
   const bare = bareOf(source)
-  if (!isPattern(source)) return 'it is no regular expression'
+  if (!isPattern(source)) return 'it is not a valid pattern'
   if (isPlain(source)) return undefined
   if (source.length > maxLength) return `it is longer than ${maxLength} characters`
-  if (/\(\?(?!:|<[^=!])/.test(bare)) return 'lookaround and flags inside of it cannot be matched in bounded time'
-  if (/\\[1-9k]/.test(source.replaceAll('\\\\', ''))) return 'references back cannot be matched in bounded time'
-  return sizeOf(bare) > maxSteps ? `it comes to more than ${maxSteps} steps: count less far` : undefined
+  if (/\(\?(?!:|<[^=!])/.test(bare)) return 'lookaround and inline flags cannot be matched in bounded time'
+  if (/\\[1-9k]/.test(source.replaceAll('\\\\', ''))) return 'backreferences cannot be matched in bounded time'
+  return sizeOf(bare) > maxSteps ? `it needs over ${maxSteps} steps: use smaller counts` : undefined
 }
 
 /**

@@ -107,7 +107,7 @@ class Check {
 
   #spend(steps: number): void {
     this.#left -= steps
-    if (this.#left < 0) throw new RangeError('The value takes too long to check.')
+    if (this.#left < 0) throw new RangeError('Validating the value takes too long.')
   }
 
   #target(ref: string): Subschema {
@@ -254,7 +254,7 @@ class Check {
   #names(propertyNames: Subschema, value: object, found: Found): void {
     for (const name of Object.keys(value)) {
       const [issue] = this.#apart(propertyNames, name, found, undefined).issues
-      if (issue !== undefined) addIssue(found, `${JSON.stringify(name.slice(0, 100))} may not be a name here: ${issue.message}`)
+      if (issue !== undefined) addIssue(found, `the key ${JSON.stringify(name.slice(0, 100))} is not allowed: ${issue.message}`)
     }
   }
 

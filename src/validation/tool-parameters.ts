@@ -11,7 +11,7 @@ const checks = new WeakMap<JsonSchemaCompiler, WeakMap<AgentTool, JsonCheck>>()
  * Returns the JSON Schema of a tool's arguments, as sent to the model. Computed once per tool.
  *
  * **Contract**
- * - From the Standard Schema (`~standard.jsonSchema`), or the tool's `jsonSchema`. A raw JSON Schema is returned as it is.
+ * - From the Standard Schema (`~standard.jsonSchema`), or the tool's `jsonSchema`. A raw JSON Schema is returned unchanged.
  * - Throws `ConfigError` `invalidTool` for anything else, and for a root that is not `type: "object"`.
  *
  * Source: docs/concepts/tools.md
@@ -23,7 +23,7 @@ export function toolJsonSchema(tool: AgentTool): JsonSchema {
     if (schema.type !== 'object') {
       throw new ConfigError(
         'invalidTool',
-        `Tool "${tool.name}": parameters must be an object schema ("type": "object" at the root, as z.object({ … }) makes it).`,
+        `Tool "${tool.name}": parameters must be an object schema with "type": "object" at the root, such as z.object({ … }).`,
       )
     }
     schemas.set(tool, schema)
@@ -35,11 +35,10 @@ export function toolJsonSchema(tool: AgentTool): JsonSchema {
  * Validates the arguments of a tool call.
  *
  * **Contract**
- * - A Standard Schema validates by itself and may transform; `value` is its output.
- * - A raw JSON Schema goes to `validator`, by default `jsonSchemaValidator`. Each tool is compiled once per validator.
+ * - A Standard Schema validates by itself and may transform. `value` is its output.
+ * - A raw JSON Schema is passed to `validator`, by default `jsonSchemaValidator`. Each tool is compiled once per validator.
  * - Returns a promise only if the schema does, or while the interpreter is being loaded.
- * - Never throws: errors of a validator become issues. Rejects only with `LoadError`, which is not the model's fault. `args` is not
- *   changed.
+ * - Never throws: a validator's errors become issues. Rejects only with `LoadError`, which is not the model's fault. `args` is not changed.
  */
 export function checkArguments(
   tool: AgentTool,
@@ -56,7 +55,7 @@ export function checkArguments(
 }
 
 /**
- * Returns the JSON Schema of a Standard Schema's input. Throws `ConfigError` `code` if there is none; `owner` names the schema in the
+ * Returns the JSON Schema of a Standard Schema's input. Throws `ConfigError` `code` if there is none. `owner` names the schema in the
  * message, `where` says how to provide it instead.
  */
 export function jsonSchemaOf(schema: StandardSchema, code: MisuseCode, owner: string, where: string): JsonSchema {
@@ -112,7 +111,7 @@ function compiled(tool: AgentTool, schema: JsonSchema, validator: JsonSchemaComp
   return check
 }
 
-/** The validated value has the type of the tool's `execute`; the erased tool type calls it JsonObject. */
+/** The validated value has the type of the tool's `execute`. The erased tool type calls it JsonObject. */
 function erase(result: SchemaResult<unknown>): SchemaResult<JsonObject> {
   return result as SchemaResult<JsonObject>
 }

@@ -52,21 +52,21 @@ export function nameOfPath(path: string): string {
 }
 
 export function notFound(path: string): WorkspaceError {
-  return new WorkspaceError('notFound', `There is no ${JSON.stringify(path)} in the workspace.`)
+  return new WorkspaceError('notFound', `${JSON.stringify(path)} does not exist in the workspace.`)
 }
 
-/** Error for a path of the wrong kind; `reason` is for example `is a directory`. */
+/** Error for a path of the wrong kind. `reason` is for example `is a directory`. */
 export function wrongKind(path: string, reason: string): WorkspaceError {
   return new WorkspaceError('wrongKind', `${JSON.stringify(path)} ${reason}.`)
 }
 
-/** Error for a file that changed since the writer read it; `state` describes it. */
+/** Error for a file that changed since the writer read it. `state` describes it. */
 export function changed(path: string, state: string): WorkspaceError {
-  return new WorkspaceError('conflict', `${JSON.stringify(path)} ${state}; nothing was written. Read it again, then retry.`)
+  return new WorkspaceError('conflict', `${JSON.stringify(path)} ${state}, so nothing was written. Read it again, then retry.`)
 }
 
 export function rootStays(): WorkspaceError {
-  return new WorkspaceError('outside', 'The workspace root itself cannot be removed. Remove what is in it.')
+  return new WorkspaceError('outside', 'Cannot remove the workspace root. Remove its contents instead.')
 }
 
 /**

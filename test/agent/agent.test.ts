@@ -8,9 +8,9 @@ import { add, gate, ofType, play } from '../support/play.ts'
 const waiting = () => new Agent({ model: scripted([{ text: 'x' }], { gate: () => new Promise(() => undefined) }) })
 
 describe('Agent constructor', () => {
-  it('requires a model', () => {
+  it('requires a model in the options', () => {
     expect(() => new Agent({} as never)).toThrow(ConfigError)
-    expect(() => new Agent({} as never)).toThrow(/needs a model/)
+    expect(() => new Agent({} as never)).toThrow(/model is undefined/)
   })
 
   it.each([
@@ -24,11 +24,11 @@ describe('Agent constructor', () => {
     { tools: [{ ...add, timeoutMs: 0 }] },
     { replayBytes: 0 },
     { tools: [add, add] },
-  ])('refuses invalid options: %o', (options) => {
+  ])('rejects invalid options: %o', (options) => {
     expect(() => new Agent({ model: scripted([]), ...options })).toThrow(ConfigError)
   })
 
-  it('generates stable ids, or uses the given ones', () => {
+  it('generates stable ids unless they are given', () => {
     const agent = new Agent({ model: scripted([]) })
     expect(agent.agentId).not.toBe(agent.sessionId)
     const given = new Agent({ model: scripted([]), agentId: 'a', sessionId: 's' })
@@ -61,13 +61,13 @@ describe('Agent.configure', () => {
     ])
   })
 
-  it('leaves all settings unchanged if one is invalid', () => {
+  it('leaves all settings unchanged if one value is invalid', () => {
     const agent = new Agent({ model: scripted([]), maxTokens: 5 })
     expect(() => agent.configure({ maxTokens: -1, systemPrompt: 'new' })).toThrow(ConfigError)
     expect([agent.settings.maxTokens, agent.settings.systemPrompt]).toEqual([5, undefined])
   })
 
-  it('copies them with with(), including history, under a new session id', async () => {
+  it('copies settings and history with with() under a new session id', async () => {
     const { agent } = await play([{ text: 'a' }, { text: 'b' }], { systemPrompt: 'one', tools: [add] })
     const copy = agent.with({ systemPrompt: 'two' })
     expect([copy.settings.systemPrompt, copy.settings.tools?.length, copy.messages.length]).toEqual(['two', 1, 2])
@@ -108,7 +108,7 @@ describe('concurrent runs', () => {
     expect(agent.messages).toHaveLength(4)
   })
 
-  it('throws for an empty prompt, and the agent stays idle', () => {
+  it('throws for an empty prompt and stays idle', () => {
     const agent = new Agent({ model: scripted([]) })
     expect(() => agent.prompt('  ')).toThrow(/empty/)
     expect(agent.isStreaming).toBe(false)
@@ -116,7 +116,7 @@ describe('concurrent runs', () => {
 })
 
 describe('prompt input', () => {
-  it('accepts text, messages and images', async () => {
+  it('accepts text, messages and images as a prompt', async () => {
     const model = scripted([{ text: 'a' }, { text: 'b' }])
     const agent = new Agent({ model })
     await agent.prompt('text').result
@@ -127,7 +127,7 @@ describe('prompt input', () => {
 })
 
 describe('agent history', () => {
-  it('restores saved messages for the next prompt', async () => {
+  it('uses restored messages in the next prompt', async () => {
     const { agent } = await play([{ thinking: 'hm', text: 'Hello Ada' }], {}, 'I am Ada')
     const json = serializeMessages(agent.messages)
     const model = scripted([{ text: 'Ada' }])
@@ -139,7 +139,7 @@ describe('agent history', () => {
     expect(other.messages).toHaveLength(4)
   })
 
-  it('keeps the history if the messages to restore are invalid', async () => {
+  it('keeps its history if the messages to restore are invalid', async () => {
     const { agent } = await play([{ text: 'a' }])
     for (const json of ['', '{}', '[1]', '[{"role":"system","content":[]}]']) {
       expect(() => agent.replaceMessages(parseMessages(json)), json).toThrow(SessionError)
@@ -158,17 +158,17 @@ describe('agent history', () => {
   })
 
   it.each([
-    ['an answer that failed', { fail: { code: 'api' as const, message: 'overloaded' } }],
-    ['an answer that failed halfway', { text: 'half', fail: { code: 'api' as const, message: 'cut', afterText: true } }],
-  ])('continues after %s with a new request', async (_, step) => {
+    ['a failed response', { fail: { code: 'api' as const, message: 'overloaded' } }],
+    ['a response that failed midway', { text: 'half', fail: { code: 'api' as const, message: 'cut', afterText: true } }],
+  ])('continues after %s by sending a new request', async (_, step) => {
     const { agent, model, result } = await play([step, { text: 'fine' }])
     expect(result.status).toBe('error')
     expect((await agent.continueLoop().result).text).toBe('fine')
     expect(model.provider.requests).toHaveLength(2)
-    expect(() => agent.continueLoop()).toThrow(/nothing to continue/)
+    expect(() => agent.continueLoop()).toThrow(/Cannot continue/)
   })
 
-  it('continues after an abort', async () => {
+  it('continues after an abort with a new request', async () => {
     const agent = new Agent({ model: scripted([{ text: 'a longer answer' }, { text: 'fine' }]) })
     const run = agent.prompt('go')
     run.subscribe((event) => event.type === 'messageUpdate' && run.abort())
@@ -184,7 +184,7 @@ describe('agent history', () => {
 })
 
 describe('loop ids', () => {
-  it('names the previous loop as parent', async () => {
+  it('reports the previous loop as the parent', async () => {
     const { agent, events } = await play([{ text: 'a' }, { text: 'b' }])
     const first = agent.lastLoopId
     await agent.prompt('more').result
@@ -194,7 +194,7 @@ describe('loop ids', () => {
     expect(agent.lastLoopId).toBe(two?.loopId)
   })
 
-  it('counts loops per configuration', async () => {
+  it('numbers loops separately for each configuration', async () => {
     const { agent, events } = await play([{ text: 'a' }])
     agent.configure({ model: scripted([{ text: 'b' }], { id: 'other' }) })
     await agent.prompt('go').result
@@ -206,7 +206,7 @@ describe('loop ids', () => {
 })
 
 describe('Agent.reset', () => {
-  it('aborts, clears history and queues, and makes the agent idle at once', async () => {
+  it('aborts the run, clears history and queues, and makes the agent idle immediately', async () => {
     const agent = waiting()
     const run = agent.prompt('go')
     const receipt = agent.followUp('later')
@@ -231,7 +231,7 @@ describe('Agent.subscribe', () => {
     expect(ends).toHaveLength(2)
   })
 
-  it('stops at once, even during a run or event', async () => {
+  it('stops immediately after unsubscribing, even during an event', async () => {
     const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]) })
     const heard: string[] = []
     const stop = agent.subscribe((event) => {
@@ -243,7 +243,7 @@ describe('Agent.subscribe', () => {
     expect(heard).toEqual(['agentStart', 'turnStart'])
   })
 
-  it('registers the same function twice, each with its own unsubscribe', async () => {
+  it('registers a repeated function twice, with separate unsubscribes', async () => {
     const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]) })
     let ends = 0
     const listener = (event: AgentEvent) => void (event.type === 'agentEnd' && ends++)
@@ -255,7 +255,7 @@ describe('Agent.subscribe', () => {
     expect(ends).toBe(3)
   })
 
-  it('delivers only later events when subscribed during a run', async () => {
+  it('delivers only later events if subscribed during a run', async () => {
     const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]) })
     const heard: string[] = []
     const late = (event: AgentEvent) => heard.push(event.type)
@@ -267,7 +267,7 @@ describe('Agent.subscribe', () => {
     expect(heard.filter((type) => type === 'agentStart')).toHaveLength(1)
   })
 
-  it('logs a listener that throws, and the run continues', async () => {
+  it('logs an error thrown by a listener and continues the run', async () => {
     const warnings: string[] = []
     const agent = new Agent({ model: scripted([{ text: 'a' }]), logger: { warn: (event) => warnings.push(event) } })
     agent.subscribe(() => {
@@ -283,7 +283,7 @@ describe('Agent.subscribe', () => {
 })
 
 describe('events of a run', () => {
-  it('replays events from the cursor for late readers', async () => {
+  it('replays events from a cursor to late readers', async () => {
     const { agent } = await play([{ text: 'a' }, { text: 'b' }])
     const run = agent.prompt('go')
     await run.result
@@ -295,7 +295,7 @@ describe('events of a run', () => {
     expect(late).toEqual(all.slice(4))
   })
 
-  it('survives structuredClone and JSON as plain data', async () => {
+  it('consists of plain data that survives structuredClone and JSON', async () => {
     const { events } = await play([{ thinking: 'x', text: 'a', toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'b' }], {
       tools: [add],
     })
@@ -305,7 +305,7 @@ describe('events of a run', () => {
 })
 
 describe('regenerate and editAndResend', () => {
-  it('responds again to the same or edited text, and rejects unknown ids', async () => {
+  it('requests a new response to the same or edited text and rejects unknown ids', async () => {
     const agent = new Agent({ model: scripted([{ text: 'one' }, { text: 'two' }, { text: 'three' }]) })
     await agent.prompt('question').result
     const [question, answer] = agent.messages

@@ -30,11 +30,11 @@ describe.each(['regenerate', 'editAndResend'] as const)('%s', (method) => {
     method === 'regenerate' ? agent.regenerate({ messageId: id, ...options }) : agent.editAndResend(id, 'two again', options)
 
   it.each<[string, (agent: Agent, settings: ReturnType<typeof models>['settings']) => Promise<Agent> | Agent]>([
-    ['at once', (agent) => agent],
-    ['by a fork', (agent) => agent.fork()],
-    ['by a copy', (agent) => agent.with({ temperature: 1 })],
+    ['immediately', (agent) => agent],
+    ['in a fork', (agent) => agent.fork()],
+    ['in a copy', (agent) => agent.with({ temperature: 1 })],
     ['after a snapshot', (agent, settings) => restored(agent.checkpoint(), settings)],
-  ])('restores the model and settings of the message: %s', async (_, goOn) => {
+  ])("restores the message's model and settings: %s", async (_, goOn) => {
     const { asked, settings } = models()
     const agent = new Agent(settings)
     const id = await talk(agent)
@@ -44,7 +44,7 @@ describe.each(['regenerate', 'editAndResend'] as const)('%s', (method) => {
     expect(asked).toEqual(['deep 0.5 high'])
   })
 
-  it('restores them after two reloads', async () => {
+  it("restores the message's model and settings after two reloads", async () => {
     const { asked, settings } = models()
     const session = memorySessionStore()
     const agent = new Agent({ ...settings, session, sessionId: 's' })
@@ -58,7 +58,7 @@ describe.each(['regenerate', 'editAndResend'] as const)('%s', (method) => {
     }
   })
 
-  it('lets options of the caller override stored settings', async () => {
+  it("prefers the caller's options to stored settings", async () => {
     const { asked, settings } = models()
     const agent = new Agent(settings)
     const id = await talk(agent)

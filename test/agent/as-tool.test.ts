@@ -9,7 +9,7 @@ const calls = (name: string, args: object) => ({ toolCalls: [{ name, arguments: 
 const look = defineTool({ name: 'look', description: 'Looks.', parameters: { type: 'object' }, execute: () => 'seen' })
 
 describe('asTool', () => {
-  it('runs an agent as a tool, with its model, prompt and tools', async () => {
+  it('runs an agent as a tool with its model, prompt and tools', async () => {
     const prompts: string[] = []
     const model = scripted((request) => {
       prompts.push(request.systemPrompt ?? '')
@@ -28,7 +28,7 @@ describe('asTool', () => {
     expect(researcher.messages).toEqual([])
   })
 
-  it('applies the limits of the agent, unless the options override them', async () => {
+  it("applies the agent's limits unless the options override them", async () => {
     const endless = () => new Agent({ model: scripted(() => calls('look', {})), tools: [look], limits: { maxTurns: 2 } })
     const turnsOf = async (maxTurns?: number) => {
       const tool = asTool(endless(), { name: 'research', description: 'Looks.', ...(maxTurns && { maxTurns }) })
@@ -40,7 +40,7 @@ describe('asTool', () => {
     expect(JSON.stringify(await turnsOf(3))).toMatch(/3 turns|maxTurns|3\/3/i)
   })
 
-  it('applies task limits if the agent has none of its own', async () => {
+  it('applies sub-agent limits if the agent has none', async () => {
     const agent = new Agent({ model: scripted(() => calls('look', {})), tools: [look] })
     const tool = asTool(agent, { name: 'research', description: 'Looks.' })
     const boss = new Agent({ model: scripted([calls('research', { task: 'Look.' }), { text: 'Thanks.' }]), tools: [tool] })
@@ -48,19 +48,19 @@ describe('asTool', () => {
     expect(JSON.stringify(messages.find((message) => message.role === 'toolResult'))).toContain('10/10')
   })
 
-  it('refuses a system prompt function and invalid options', () => {
+  it('rejects a system prompt function and invalid options', () => {
     const agent = new Agent({ model: scripted([]), systemPrompt: () => 'now' })
-    expect(() => asTool(agent, { name: 'a', description: 'A.' })).toThrow('Give asTool a text')
+    expect(() => asTool(agent, { name: 'a', description: 'A.' })).toThrow('Pass a string to asTool')
     expect(asTool(agent, { name: 'a', description: 'A.', systemPrompt: 'then' }).name).toBe('a')
     // @ts-expect-error an option that is none
-    expect(() => asTool(agent, { name: 'a', description: 'A.', systemPrompt: 'then', turns: 3 })).toThrow('turns (3) is no option')
+    expect(() => asTool(agent, { name: 'a', description: 'A.', systemPrompt: 'then', turns: 3 })).toThrow('turns (3) is not an option')
   })
 })
 
 describe('parallel', () => {
   const [short, long] = [() => scripted([{ text: 'Four.' }]), () => scripted([{ text: 'It is four, as everybody knows.' }])]
 
-  it('asks each model, and continues the agent with the selected branch', async () => {
+  it('runs the prompt on each model and continues the agent with the selected branch', async () => {
     const agent = new Agent({ model: scripted([{ text: 'Yes.' }]), systemPrompt: 'Count.' })
     const judge = scripted([{ text: '2' }])
     const loops = new Set<string>()
@@ -73,7 +73,7 @@ describe('parallel', () => {
     expect(agent.messages).toHaveLength(4)
   })
 
-  it('accepts a custom strategy, and keeps settings and tools of the agent', async () => {
+  it("accepts a custom strategy and keeps the agent's settings and tools", async () => {
     const agent = new Agent({ model: short(), limits: { maxTurns: 5 }, thinking: 'low', tools: [look], steeringMode: 'all' })
     const { selectedIndex } = await parallel(agent, '2 + 2?', {
       models: [long(), short()],
@@ -83,7 +83,7 @@ describe('parallel', () => {
     expect(agent.settings.thinking).toBe('low')
   })
 
-  it('stops on its signal', async () => {
+  it("aborts with the caller's signal", async () => {
     const stop = new AbortController()
     stop.abort()
     const agent = new Agent({ model: short() })
@@ -91,7 +91,7 @@ describe('parallel', () => {
     expect(result.status).toBe('aborted')
   })
 
-  it('refuses a busy agent, a session store and an invalid judge', async () => {
+  it('rejects a busy agent, a session store and an invalid judge', async () => {
     const options = { models: [short()], judge: short() }
     const busy = new Agent({ model: scripted([{ text: 'Hm.', delayMs: 10 }]) })
     const run = busy.prompt('Hm?')

@@ -34,13 +34,13 @@ async function resumed(store: Awaited<ReturnType<typeof cutOff>>, turns = [{ tex
 }
 
 describe('prompt settings after a restart', () => {
-  it('applies them to the rest of the run in another process', async () => {
+  it('applies prompt settings to the rest of the run in another process', async () => {
     const { agent, requests } = await resumed(await cutOff(asked))
     await agent.continueLoop().result
     expect(requests[0]).toMatchObject(sent)
   })
 
-  it('applies them after a second crash until the prompt is answered', async () => {
+  it('applies prompt settings after a second crash until the prompt has a response', async () => {
     const store = await cutOff(asked)
     const first = scripted(() => never())
     const lost = await resumeAgent(store, 's', { model: first, tools: [add], logger: false })
@@ -55,7 +55,7 @@ describe('prompt settings after a restart', () => {
     expect((await resumed(store)).agent.checkpoint().asked).toBeUndefined()
   })
 
-  it('yields to the options of continueLoop and of a new message', async () => {
+  it('prefers the options of continueLoop and of a new message', async () => {
     const { agent, requests } = await resumed(await cutOff(asked))
     await agent.continueLoop({ temperature: 1 }).result
     expect(requests[0]).toMatchObject({ ...sent, temperature: 1 })
@@ -75,7 +75,7 @@ describe('prompt settings after a restart', () => {
     expect(requests[0]).toMatchObject({ body, responseFormat: { type: 'jsonSchema', schema: { properties: { value: words } } } })
   })
 
-  it('warns about settings that were not recorded, which can be passed again', async () => {
+  it('warns about unrecorded settings, which the caller can pass again', async () => {
     const secret = 'sk-live-0123456789abcdef'
     const format = z.object({ sum: z.number() }).transform(({ sum }) => `${sum}`)
     const lost = {
@@ -100,7 +100,7 @@ describe('prompt settings after a restart', () => {
     expect(warnings).toHaveLength(1)
   })
 
-  it('includes them in a snapshot taken during the run', async () => {
+  it('includes prompt settings in a snapshot taken during the run', async () => {
     const model = scripted(() => never())
     const agent = new Agent({ model, tools: [add] })
     agent.prompt('Add.', { ...asked, headers: { 'x-secret': 's3cret' }, body: { key: 's3cret' } })
@@ -115,7 +115,7 @@ describe('prompt settings after a restart', () => {
     expect(restored.checkpoint().asked).toBeUndefined()
   })
 
-  it('applies them when a failed, aborted or paused run continues', async () => {
+  it('applies prompt settings when a failed, aborted or paused run continues', async () => {
     const model = scripted([{ fail: { code: 'auth', message: 'no' } }, { text: 'Three.' }, { text: 'Four.' }, { text: 'Five.' }])
     const agent = new Agent({ model, tools: [add] })
     expect((await agent.prompt('Add.', asked).result).status).toBe('error')
@@ -129,13 +129,13 @@ describe('prompt settings after a restart', () => {
     expect(model.provider.requests[3]).not.toHaveProperty('seed')
   })
 
-  it('does not force a tool call that was already made', async () => {
+  it('does not force a tool call that already ran', async () => {
     const { agent, requests } = await resumed(await cutOff({ toolChoice: 'required' }))
     await agent.continueLoop().result
     expect(requests[0]?.toolChoice).not.toBe('required')
   })
 
-  it('reads them from the log of the latest writer', async () => {
+  it('reads prompt settings from the log of the latest writer', async () => {
     const store = await cutOff(asked)
     const { agent, requests } = await resumed(store)
     const hung = scripted(() => never())
@@ -146,7 +146,7 @@ describe('prompt settings after a restart', () => {
     expect(requests[0]).toMatchObject({ seed: 9, topP: 0.9, thinking: 'off' })
   })
 
-  it('applies them when only background reports remain', async () => {
+  it('applies prompt settings when only background reports remain', async () => {
     const store = memorySessionStore()
     const helper = (model = scripted(() => never())) =>
       new SubAgentTool({ name: 'helper', description: 'Helps.', model, background: true, logger: false })
@@ -160,7 +160,7 @@ describe('prompt settings after a restart', () => {
     expect(model.provider.requests[0]).toMatchObject(sent)
   })
 
-  it('excludes prepareTurn changes, which are computed again', async () => {
+  it('recomputes prepareTurn changes instead of restoring them', async () => {
     const store = await cutOff(asked)
     const model = scripted([{ text: 'Three.' }])
     const agent = await resumeAgent(store, 's', {

@@ -62,7 +62,7 @@ describe('background tasks when a run ends', () => {
     ['completed', {}, [both, callOf('finish')]],
     ['paused', { approvalTimeoutMs: 1 }, [both, callOf('pay')]],
     ['completed', { stopWhen: ({ turns }) => turns === 2 }, [both, { text: 'enough' }]],
-  ])('stops all background tasks: %s', async (status, options, script) => {
+  ])('stops all background tasks of a run that ends as %s', async (status, options, script) => {
     const { helper } = hanging()
     const { agent, events } = agentWith({ model: scripted(script), tools: [helper, pay, finish], ...options })
     const result = await agent.prompt('go').result
@@ -75,7 +75,7 @@ describe('background tasks when a run ends', () => {
     expect(result.messages.filter((message) => message.role === 'extension' && message.kind === 'backgroundReport')).toHaveLength(2)
   })
 
-  it('continues a paused run with its call and reports both outcomes', async () => {
+  it('runs the pending call of a continued run and reports both tasks as stopped', async () => {
     const { helper } = hanging()
     const model = scripted([both, callOf('pay'), { text: 'Paid.' }])
     const { agent } = agentWith({ model, tools: [helper, pay], approvalTimeoutMs: 1 })
@@ -101,7 +101,7 @@ describe('background tasks when a run ends', () => {
     expect(reportsIn((await agent.prompt('good').result).messages)).toHaveLength(1)
   })
 
-  it('detaches a task that ignores its signal after three seconds', async () => {
+  it('detaches a task that ignores its signal for three seconds', async () => {
     vi.useFakeTimers()
     const begun = gate()
     const deaf = tool('deaf', () => new Promise(() => begun.open()))
@@ -151,7 +151,7 @@ describe('abort with background tasks', () => {
     return { agent, run, events }
   }
 
-  it('ends every task once when it comes at any event', async () => {
+  it('ends every task once after an abort at any event', async () => {
     const { run, events } = everything(() => undefined)
     sound(events, (await run.result).messages)
     expect((await run.result).status).toBe('completed')
@@ -167,7 +167,7 @@ describe('abort with background tasks', () => {
     }
   })
 
-  it('ends every task once after any number of microtasks', async () => {
+  it('ends every task once after an abort at any microtask', async () => {
     for (let tasks = 0; tasks < 400; tasks += 3) {
       const { agent, run, events } = everything(() => undefined)
       for (let task = 0; task < tasks; task += 1) await undefined
@@ -181,7 +181,7 @@ describe('abort with background tasks', () => {
     }
   })
 
-  it('leaves no listener on the signal of the caller', async () => {
+  it("removes its listener from the caller's signal", async () => {
     const controller = new AbortController()
     const listeners = new Set<unknown>()
     const { signal } = controller
@@ -221,7 +221,7 @@ describe('background tasks after a crash', () => {
     return helper
   }
 
-  it('reports an unknown outcome to the model, and runs nothing again', async () => {
+  it('reports an unknown outcome to the model without running the task again', async () => {
     const store = memorySessionStore()
     await crashed(store, [{ text: 'I wait.' }])
     const { helper, begun } = hanging()
@@ -240,7 +240,7 @@ describe('background tasks after a crash', () => {
     expect(others).toHaveLength(1)
   })
 
-  it('reports it first in the next prompt, and continues the ids', async () => {
+  it('reports the outcome before the next prompt and continues the ids', async () => {
     const store = memorySessionStore()
     await crashed(store, [{ text: 'I wait.' }])
     const { helper } = hanging({ background: { onRunEnd: 'stop' } })
@@ -258,7 +258,7 @@ describe('background tasks after a crash', () => {
   })
 })
 
-describe('background tasks in random order', () => {
+describe('background tasks in a random order', () => {
   const anyRun = fc.record({
     /** Of each sub-agent: whether the run waits for it, how many microtasks its tool takes, whether it fails. */
     children: fc.array(fc.record({ waits: fc.boolean(), tasks: fc.nat(120), fails: fc.boolean() }), { minLength: 1, maxLength: 4 }),
@@ -268,7 +268,7 @@ describe('background tasks in random order', () => {
     steerAfter: fc.option(fc.nat(300), { nil: undefined }),
   })
 
-  it('ends each sub-agent once and reports it once', async () => {
+  it('ends and reports each sub-agent exactly once', async () => {
     await fc.assert(
       fc.asyncProperty(anyRun, async ({ children, turns, abortAfter, steerAfter }) => {
         const helpers = children.map(({ waits, tasks, fails }, at) => {

@@ -57,7 +57,7 @@ const sound = (events: readonly AgentEvent[], messages: readonly AgentMessage[])
 }
 
 describe('a background sub-agent', () => {
-  it('returns an id at once, and reports to the run when it ends', async () => {
+  it('returns an id immediately and reports to the run when it ends', async () => {
     const { agent, events, held, model } = setup([begin(), { text: 'Meanwhile.' }, { text: 'Bees, then.' }])
     const run = agent.prompt('go')
     run.subscribe((event) => {
@@ -95,13 +95,13 @@ describe('a background sub-agent', () => {
     sound(events, messages)
   })
 
-  it('adds no extra tools if it is not in the background', async () => {
+  it('adds control tools only if it runs in the background', async () => {
     const { agent, model } = setup([{ text: 'ok' }], { background: false })
     await agent.prompt('go').result
     expect(model.provider.requests[0]?.tools?.map(({ name }) => name)).toEqual(['helper'])
   })
 
-  it('reports with the next turn when the parent is in a tool call', async () => {
+  it('reports in the next turn if the parent is running a tool', async () => {
     const slow = tool('slow', async () => {
       held.open()
       await ended.opened
@@ -116,7 +116,7 @@ describe('a background sub-agent', () => {
     sound(events, messages)
   })
 
-  it('reports after the complete response when the parent is streaming', async () => {
+  it('reports after the complete response if the parent is streaming', async () => {
     const { agent, events, held } = setup([begin(), { text: 'one two three four' }, { text: 'done' }])
     agent.subscribe((event) => void (event.type === 'messageUpdate' && held.open()))
     const { messages } = await agent.prompt('go').result
@@ -124,7 +124,7 @@ describe('a background sub-agent', () => {
     sound(events, messages)
   })
 
-  it('stops with onRunEnd stop, and reports at the next run', async () => {
+  it("stops with onRunEnd: 'stop' and reports in the next run", async () => {
     const { agent, events, begun } = setup([begin(), { text: 'done' }, { text: 'I see.' }], { background: { onRunEnd: 'stop' } })
     const result = await agent.prompt('go').result
     expect(said(result.messages).at(-2)).toBe('assistant: done')
@@ -134,14 +134,14 @@ describe('a background sub-agent', () => {
     await begun.opened
     const next = await agent.prompt('And now?').result
     expect(said(next.messages)).toEqual([
-      expect.stringMatching(/"helper-1" has failed\. [\s\S]*It was stopped: the run ended before it did\./),
+      expect.stringMatching(/"helper-1" has failed\. [\s\S]*Stopped because the run ended first\./),
       'user: And now?',
       'assistant: I see.',
     ])
     expect((await agent.prompt('Again?').result).messages).toHaveLength(2)
   })
 
-  it('continues when the user steers the waiting run', async () => {
+  it('keeps running when the user steers the waiting run', async () => {
     const { agent, events, held } = setup([begin(), { text: 'waiting' }, { text: 'heard' }, { text: 'done' }])
     const run = agent.prompt('go')
     run.subscribe((event) => {
@@ -160,7 +160,7 @@ describe('a background sub-agent', () => {
     sound(events, messages)
   })
 
-  it('reports each of two that end at the same time once', async () => {
+  it('reports each of two tasks that end at the same time once', async () => {
     const both = { toolCalls: ['p1', 'p2'].map((id) => ({ id, name: 'helper', arguments: { task: id } })) }
     const { agent, events, held } = setup([both, { text: 'waiting' }, { text: 'one' }, { text: 'two' }], {
       model: scripted((request) => (request.messages.length === 1 ? callOf('hold', {}, 'x') : { text: 'bees' })),
@@ -175,14 +175,14 @@ describe('a background sub-agent', () => {
     sound(events, messages)
   })
 
-  it('refuses more than maxRunning and tells the model what to do', async () => {
+  it('rejects tasks beyond maxRunning and reports the limit to the model', async () => {
     const { agent, events, held } = setup([begin('a', 'p1'), begin('b', 'p2'), { text: 'x' }, { text: 'y' }], {
       background: { maxRunning: 1 },
     })
     agent.subscribe((event) => void (event.type === 'turnEnd' && event.turnIndex === 2 && held.open()))
     const { messages } = await agent.prompt('go').result
     expect(said(messages)[4]).toBe(
-      'toolResult: 1 of "helper" run in the background, and no more may: helper-1. Wait for a report, or stop one.',
+      'toolResult: 1 "helper" tasks are already running in the background, which is the limit: helper-1. Wait for a report, or stop one.',
     )
     expect(ofType(events, 'backgroundStart')).toHaveLength(1)
     sound(events, messages)
@@ -197,7 +197,7 @@ describe('a background sub-agent', () => {
     sound(events, messages)
   })
 
-  it('ends at its timeout', async () => {
+  it('ends at its own timeout', async () => {
     const { agent, events } = setup([begin(), { text: 'waiting' }, { text: 'done' }], { timeoutMs: 5 })
     const { messages } = await agent.prompt('go').result
     expect(reportsIn(messages)).toEqual([expect.stringContaining('Tool exceeded timeout of 5ms')])
@@ -216,7 +216,7 @@ describe('a background sub-agent', () => {
     sound(events, messages)
   })
 
-  it('applies result hooks and usage of the run to its report', async () => {
+  it('applies result hooks to its report and counts its usage toward the run', async () => {
     const hooks: AgentOptions['hooks'] = {
       beforeToolExecutionEnd: ({ toolName, result }) =>
         toolName === 'helper'
@@ -232,7 +232,7 @@ describe('a background sub-agent', () => {
     expect(end?.totalUsage?.totalTokens).toBeGreaterThan(end?.usage.totalTokens ?? 0)
   })
 
-  it('forwards its events with the id of the call, if requested', async () => {
+  it('forwards its events with the call id if requested', async () => {
     const { agent, events, held } = setup([begin(), { text: 'waiting' }, { text: 'done' }], { forward: 'events' })
     agent.subscribe((event) => void (event.type === 'turnEnd' && event.turnIndex === 1 && held.open()))
     const { messages } = await agent.prompt('go').result
@@ -244,7 +244,7 @@ describe('a background sub-agent', () => {
     sound(events, messages)
   })
 
-  it('adds its control tools to tools that prepareTurn gives', async () => {
+  it('adds its control tools to tools supplied by prepareTurn', async () => {
     const { agent, model, held, helper } = setup([{ text: 'a' }])
     held.open()
     agent.setTools([])
@@ -253,13 +253,13 @@ describe('a background sub-agent', () => {
     expect(model.provider.requests[0]?.tools).toHaveLength(4)
   })
 
-  it('does not allow a report to be regenerated or edited', async () => {
+  it('rejects editing a report and regenerates the response to the prompt', async () => {
     const { agent, held } = setup([begin(), { text: 'waiting' }, { text: 'done' }, { text: 'again' }])
     held.open()
     const { messages } = await agent.prompt('go').result
     const report = messages.find((message) => message.role === 'user' && message.provenanceHint?.kind === 'background')
     expect(() => agent.editAndResend(report?.id ?? '', 'other words')).toThrow(
-      expect.objectContaining({ code: 'unknownMessage', message: expect.stringContaining('is not what a user said') }),
+      expect.objectContaining({ code: 'unknownMessage', message: expect.stringContaining('is not a user message') }),
     )
     await agent.regenerate().result
     expect(said(agent.messages)).toEqual(['user: go', 'assistant: again'])
@@ -273,7 +273,7 @@ describe('a background sub-agent', () => {
 })
 
 describe('background control tools', () => {
-  it('reports status, steers and stops a task', async () => {
+  it('reports the status of a task, steers it and stops it', async () => {
     const seen: string[] = []
     const model = scripted((request) => {
       seen.push(request.messages.map((message) => textOf(message.content)).join('|'))
@@ -301,7 +301,7 @@ describe('background control tools', () => {
     sound(events, messages)
   })
 
-  it('reports an ended task, but refuses to steer or stop it', async () => {
+  it('reports an ended task but does not steer or stop it', async () => {
     const script = [
       begin(),
       { text: 'waiting' },
@@ -321,16 +321,16 @@ describe('background control tools', () => {
       expect.stringMatching(/helper-1: ended, \d+ s\. Task: Look\.\nIt is about bees\./),
       'toolResult: "helper-1" has ended. See its report for the outcome.',
       'toolResult: "helper-1" has ended. See its report for the outcome.',
-      'toolResult: Nothing of the id "other" runs in the background. There is: helper-1.',
+      'toolResult: No background task has the id "other". Known ids: helper-1.',
     ])
     sound(events, messages)
   })
 
-  it('stops a task, which the report states, and the run continues', async () => {
+  it('stops a task, reports it as stopped and continues the run', async () => {
     const { agent, events } = setup([begin(), callOf('background_stop', { id: 'helper-1' }), { text: 'waiting' }, { text: 'done' }])
     const { messages, status } = await agent.prompt('go').result
     expect(status).toBe('completed')
-    expect(reportsIn(messages)).toEqual([expect.stringContaining('It was stopped, as you asked.')])
+    expect(reportsIn(messages)).toEqual([expect.stringContaining('Stopped at your request.')])
     sound(events, messages)
   })
 })
@@ -355,7 +355,7 @@ describe('ctx.background of a custom tool', () => {
     expect(reportsIn(messages)).toEqual([expect.stringContaining('It rang.')])
   })
 
-  it('starts at most one task per call, and none after the call', async () => {
+  it('starts at most one task per call, and only during the call', async () => {
     const faults: string[] = []
     let kept: BackgroundTasks | undefined
     const attempt = (act: () => void) => {
@@ -374,13 +374,13 @@ describe('ctx.background of a custom tool', () => {
     attempt(() => kept?.start(task(async () => answer('three'))))
     attempt(() => kept?.steer('later-1', 'x'))
     expect(faults).toEqual([
-      expect.stringContaining('This call of "later" can begin nothing more.'),
-      expect.stringContaining('This call of "later" can begin nothing more.'),
+      expect.stringContaining('This "later" call cannot start another background task.'),
+      expect.stringContaining('This "later" call cannot start another background task.'),
       expect.stringContaining('"later-1" has ended.'),
     ])
   })
 
-  it('reports an error that the task throws', async () => {
+  it('reports an error thrown by the task', async () => {
     const { messages, events } = await play((tasks) => tasks?.start(task(() => Promise.reject(new Error('no bell')))) ?? answer(''))
     expect(ofType(events, 'backgroundEnd')).toMatchObject([{ isError: true }])
     expect(reportsIn(messages)).toEqual([expect.stringMatching(/"later-1" has failed[\s\S]*no bell/)])

@@ -30,7 +30,7 @@ async function eventsOf(branches: readonly Branch[]): Promise<AgentEvent[][]> {
 }
 
 describe('exploreBranches', () => {
-  it('runs each continuation on a separate agent, named by its tag', async () => {
+  it('runs each continuation on a separate agent identified by its tag', async () => {
     const agent = await origin()
     const parent = agent.lastLoopId
     const branches = exploreBranches(agent, [says('a'), says('b'), says('c')])
@@ -49,7 +49,7 @@ describe('exploreBranches', () => {
     expect(events.map((each) => ofType(each, 'turnStart')[0]?.triggeredBy)).toEqual(['branch', 'branch', 'branch'])
   })
 
-  it('leaves the agent and other branches unchanged', async () => {
+  it('leaves the agent and the other branches unchanged', async () => {
     const agent = await origin()
     const before = agent.checkpoint()
     const branches = exploreBranches(agent, [says('a'), { ...says('b'), systemPrompt: 'other rules', tools: [] }])
@@ -79,7 +79,7 @@ describe('exploreBranches', () => {
     expect((await eventsOf(branches)).map((each) => ofType(each, 'agentStart')[0]?.continuationKind.kind)).toEqual(['branch', 'branch'])
   })
 
-  it('gives all loops of a session unique ids, including nested branches', async () => {
+  it('assigns unique loop ids across a session, including nested branches', async () => {
     const agent = await origin()
     const ids = [agent.lastLoopId]
     const spec = (tag: string) => ({ tag, prompt: tag })
@@ -95,7 +95,7 @@ describe('exploreBranches', () => {
     expect(ids).toHaveLength(12)
   })
 
-  it('gives unique ids after the agent adopts a branch', async () => {
+  it('assigns unique loop ids after the agent adopts a branch', async () => {
     const agent = await origin()
     const [a, b] = exploreBranches(agent, [says('a'), says('b')])
     if (a === undefined || b === undefined) throw new Error('two branches expected')
@@ -110,7 +110,7 @@ describe('exploreBranches', () => {
     expect(new Set([a.run.loopId, b.run.loopId, ...later]).size).toBe(5)
   })
 
-  it('keeps compactions separate per branch', async () => {
+  it('compacts each branch separately', async () => {
     const agent = agentOn([], { messages: longHistory(20, 100) })
     await agent.compact().result
     const models = [scripted([{ text: 'a' }]), scripted([{ text: 'b' }])]
@@ -128,7 +128,7 @@ describe('exploreBranches', () => {
     expect(agent.checkpoint().state).toEqual(state)
   })
 
-  it('aborts all branches with one signal, or a single one alone', async () => {
+  it('aborts all branches with one signal, or a single branch alone', async () => {
     const agent = await origin()
     const closed = gate()
     const held = (tag: string) => ({ tag, prompt: tag, model: scripted([{ text: tag }], { gate: () => closed.opened }) })
@@ -143,14 +143,14 @@ describe('exploreBranches', () => {
     expect((await agent.prompt('still here').result).status).toBe('completed')
   })
 
-  it('isolates the failure of one branch', async () => {
+  it('does not affect other branches if one fails', async () => {
     const agent = await origin()
     const fails = { tag: 'bad', prompt: 'x', model: scripted([{ fail: { code: 'api', message: 'down' } }]) }
     const branches = exploreBranches(agent, [fails, says('good')])
     expect(await Promise.all(branches.map(async ({ run }) => (await run.result).status))).toEqual(['error', 'completed'])
   })
 
-  it('starts no branch if one is invalid', async () => {
+  it('starts no branch if any is invalid', async () => {
     const agent = await origin()
     const first = says('a')
     // The history ends with an answer: there is nothing to continue.
@@ -160,7 +160,7 @@ describe('exploreBranches', () => {
     expect(first.model.provider.requests).toEqual([])
   })
 
-  it('returns no branches for an empty list', async () => {
+  it('returns an empty list if there are no branches', async () => {
     expect(exploreBranches(await origin(), [])).toEqual([])
   })
 })

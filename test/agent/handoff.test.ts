@@ -46,7 +46,7 @@ function hanging(name: string, more: Partial<AgentTool> = {}) {
 }
 
 describe.each(Object.entries(ways))('a session transferred %s', (_, handOver) => {
-  it('keeps pending approvals of a process that ended', async () => {
+  it('keeps pending approvals from a process that ended', async () => {
     const [from, to] = [memorySessionStore(), memorySessionStore()]
     const pay = (ran: string[] = []) => tool('pay', () => `paid ${ran.push('x')}`, { needsApproval: true })
     await cutOff(from, [pay()], { calls: [toolCall('c1', 'pay')], until: 'asked' })
@@ -60,7 +60,7 @@ describe.each(Object.entries(ways))('a session transferred %s', (_, handOver) =>
     expect([(await run.result).text, ran]).toEqual(['done', ['x']])
   })
 
-  it('keeps pending approvals of a paused run', async () => {
+  it('keeps pending approvals from a paused run', async () => {
     const [from, to] = [memorySessionStore(), memorySessionStore()]
     const pay = tool('pay', () => 'paid', { needsApproval: true })
     const first = new Agent({
@@ -74,7 +74,7 @@ describe.each(Object.entries(ways))('a session transferred %s', (_, handOver) =>
     expect(agent.pendingApprovals()).toEqual(pendingApprovals)
   })
 
-  it('runs idempotent and unstarted calls, and no others', async () => {
+  it('runs only idempotent and unstarted calls', async () => {
     const [from, to] = [memorySessionStore(), memorySessionStore()]
     const [safe, risky] = [hanging('safe', { idempotent: true }), hanging('risky')]
     const calls = [toolCall('c1', 'safe'), toolCall('c2', 'risky'), toolCall('c3', 'asks')]
@@ -96,7 +96,7 @@ describe.each(Object.entries(ways))('a session transferred %s', (_, handOver) =>
     expect(again.messages).toEqual(agent.messages)
   })
 
-  it('keeps a call interrupted a second time', async () => {
+  it('runs an idempotent call after a second interruption', async () => {
     const [from, to] = [memorySessionStore(), memorySessionStore()]
     const first = hanging('safe', { idempotent: true })
     await cutOff(from, [first.hang], { calls: [toolCall('c1', 'safe')], until: first.begun })

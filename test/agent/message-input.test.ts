@@ -56,7 +56,7 @@ describe.each(places)('%s', (_, path, take) => {
     })
   })
 
-  it('refuses a system message and names systemPrompt', async () => {
+  it('rejects a system message and suggests systemPrompt', async () => {
     await expect((async () => take({ role: 'system', content: 'Be brief.' } as never))()).rejects.toMatchObject({
       code: 'invalidMessage',
       message: expect.stringMatching(/systemPrompt/),
@@ -73,26 +73,26 @@ describe.each(places)('%s', (_, path, take) => {
     [{ role: 'toolResult', content: 'hi' }, '.toolCallId is undefined'],
     [{ role: 'assistant', content: 'hi', stopReason: 'done' }, '.stopReason is "done"'],
     [{ role: 'extension', kind: 'note' }, '.data is undefined'],
-    [{ role: 'extension', kind: 'note', data: { at: [new Date(0)] } }, '.data.at[0] is of type Date, which JSON cannot hold'],
-    [{ role: 'extension', kind: 'note', data: 1n }, '.data is a bigint, which JSON cannot hold'],
-    [{ role: 'extension', kind: 'note', data: { a: Number.NaN } }, '.data.a is NaN, which JSON cannot hold'],
+    [{ role: 'extension', kind: 'note', data: { at: [new Date(0)] } }, '.data.at[0] is of type Date, which JSON cannot represent'],
+    [{ role: 'extension', kind: 'note', data: 1n }, '.data is a bigint, which JSON cannot represent'],
+    [{ role: 'extension', kind: 'note', data: { a: Number.NaN } }, '.data.a is NaN, which JSON cannot represent'],
     [extensionMessage('note', deep(201) as never), 'is nested deeper than 200 levels'],
-    [extensionMessage('note', circle() as never), 'is part of itself'],
+    [extensionMessage('note', circle() as never), 'contains itself'],
     [{ role: 'assistant', content: [{ type: 'toolCall', id: 'c', name: 't', arguments: deep(201) }] }, 'is nested deeper than 200 levels'],
-  ])('refuses an invalid message (%#) with its path', async (message, complaint) => {
+  ])('rejects an invalid message (%#) with its path', async (message, complaint) => {
     const refused = (async () => take(message as never))()
     await expect(refused).rejects.toBeInstanceOf(ConfigError)
     await expect(refused).rejects.toMatchObject({ code: 'invalidMessage', message: expect.stringContaining(complaint) })
     if (complaint.startsWith('.')) await expect(refused).rejects.toThrow(path + complaint)
   })
 
-  it.each([null, undefined, 7, true, [[]], [null], ['text']])('refuses a value that is no message (%#)', async (input) => {
+  it.each([null, undefined, 7, true, [[]], [null], ['text']])('rejects a non-message value (%#)', async (input) => {
     await expect((async () => take(input as never))()).rejects.toMatchObject({ code: 'invalidMessage' })
   })
 })
 
 describe('history in the short input form', () => {
-  it('completes missing fields, including responses and results, and continues', async () => {
+  it('adds missing fields, including those of responses and results', async () => {
     const agent = agentOn([
       { role: 'user', content: 'What is 1 + 1?' },
       { role: 'assistant', content: [{ type: 'toolCall', id: 'c1', name: 'add', arguments: { a: 1, b: 1 } }] },
@@ -109,7 +109,7 @@ describe('history in the short input form', () => {
     expect(new Set(agent.messages.map(({ id }) => id)).size).toBe(agent.messages.length)
   })
 
-  it('keeps complete messages by identity, and unknown keys', () => {
+  it('reuses complete messages and keeps unknown keys', () => {
     const whole = { role: 'user' as const, id: 'm1', content: [{ type: 'text' as const, text: 'hi' }], timestamp: 1, novel: true }
     expect(agentOn([whole]).messages[0]).toBe(whole)
   })
@@ -129,7 +129,7 @@ describe('history in the short input form', () => {
     expect(agent.messages).toEqual(before)
   })
 
-  it('continues as the context of a bare loop', async () => {
+  it('rejects an invalid message list in the context of a bare loop', async () => {
     const context = { systemPrompt: '', messages: [], tools: [], agentId: 'a', sessionId: 's' }
     const options = { emit: () => undefined, signal: new AbortController().signal }
     await expect(continueLoop({ ...context, messages: 'none' as never }, { model: scripted([]) }, options)).rejects.toThrow(
@@ -141,16 +141,16 @@ describe('history in the short input form', () => {
 describe('prompt metadata', () => {
   it.each([
     [deep(201), 'deeper'],
-    [() => 1, 'JSON cannot hold'],
+    [() => 1, 'JSON cannot represent'],
     [{ at: new Map() }, 'of type Map'],
-    [circle(), 'part of itself'],
+    [circle(), 'contains itself'],
   ])('throws before the run for metadata that JSON cannot represent', (metadata, complaint) => {
     const agent = agentOn()
     expect(() => agent.prompt('go', { metadata: metadata as never })).toThrow(complaint)
     expect(agent.isStreaming).toBe(false)
   })
 
-  it('accepts 200 levels and repeated parts', async () => {
+  it('accepts metadata nested 200 levels deep with repeated objects', async () => {
     const part = { a: [1, 2] }
     const shared = Array.from({ length: 1000 }, () => part)
     expect((await agentOn().prompt('go', { metadata: [deep(198), shared] as never }).result).status).toBe('completed')

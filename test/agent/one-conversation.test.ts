@@ -8,11 +8,11 @@ const model = scripted(() => ({ text: 'ok' }))
 afterEach(() => vi.restoreAllMocks())
 
 describe('one conversation per Agent', () => {
-  it('names it in the error when two users share an agent', async () => {
+  it('explains to a second user that a shared agent is one conversation', async () => {
     const agent = new Agent({ model })
     const ada = agent.prompt('My PIN is 1234.')
     expect(() => agent.prompt('What do you know?')).toThrow(
-      /^An Agent is one conversation.*Make an Agent for each person or chat\..*steer\(\)/,
+      /^This agent is already running\. An Agent is one conversation: create one per user or chat\..*steer\(\)/,
     )
     await ada.result
   })
@@ -23,8 +23,8 @@ describe('one conversation per Agent', () => {
     'docs/migrate/openai-agents.md',
     'docs/migrate/ai-sdk.md',
     'docs/start/server.md',
-  ])('documents it in %s', (page) => {
-    expect(readFileSync(page, 'utf8')).toMatch(/an agent is one conversation/i)
+  ])('documents in %s that an agent represents one conversation', (page) => {
+    expect(readFileSync(page, 'utf8')).toMatch(/an `?agent`? represents one conversation/i)
   })
 })
 
@@ -34,7 +34,7 @@ describe('sessionId without a store', () => {
     return { events, logger: { warn: (event: string) => void events.push(event) } }
   }
 
-  it('warns once, in the first run, that nothing is stored', async () => {
+  it('warns once, in the first run, that the session is not stored', async () => {
     const { events, logger } = warned()
     const agent = new Agent({ model, sessionId: 'ada', logger })
     expect(events).toEqual([])
@@ -44,7 +44,7 @@ describe('sessionId without a store', () => {
     expect(events).toEqual(['sessionNotStored'])
   })
 
-  it('prints the remedy on the console', async () => {
+  it('prints the solution to the console', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
     // The console hears a line once per process: other files may have had theirs.
     vi.resetModules()
@@ -53,7 +53,7 @@ describe('sessionId without a store', () => {
     expect(warn.mock.calls).toEqual([
       [
         expect.stringMatching(
-          /sessionNotStored\. The agent has a sessionId and no store.*Pass session: a store, or make the agent with resumeAgent/,
+          /sessionNotStored\. The agent has a sessionId but no store.*Pass a store as session, or create the agent with resumeAgent/,
         ),
       ],
     ])
@@ -64,8 +64,8 @@ describe('sessionId without a store', () => {
     ['a journal', () => new Agent({ model, sessionId: 'ada', journal: { append: async () => undefined }, logger: silent })],
     ['no sessionId', () => new Agent({ model, logger: silent })],
     ['resumeAgent', () => resumeAgent(memorySessionStore(), 'ada', { model, create: true, logger: silent })],
-    ['a store that is configured later', () => withLateStore()],
-  ])('does not warn with %s', async (_, agentOf) => {
+    ['a store configured later', () => withLateStore()],
+  ])('logs no warning with %s', async (_, agentOf) => {
     silent.warn.mockClear()
     await (await agentOf()).prompt('hi').text()
     expect(silent.warn).not.toHaveBeenCalled()

@@ -20,13 +20,13 @@ async function all<T>(values: AsyncIterable<T>): Promise<T[]> {
 
 describe('run.partial', () => {
   // The first test here: what reads is loaded meanwhile.
-  it('yields the complete value with a tiny replay buffer', async () => {
+  it('yields the complete value despite a tiny replay buffer', async () => {
     const run = new Agent({ model: scripted([{ text: pieces(whole, 3) }]), responseFormat: recipe, replayBytes: 1 }).prompt('tea?')
     const seen = await all(run.partial())
     expect(seen.at(-1)).toEqual(whole)
   })
 
-  it('yields the value while it is written; the result holds the validated value', async () => {
+  it('yields partial values during streaming, while the result contains the validated value', async () => {
     const run = new Agent({ model: scripted([{ text: pieces(whole, 3) }]), responseFormat: recipe }).prompt('tea?')
     const seen = await all(run.partial())
     expect(seen.length).toBeGreaterThan(5)
@@ -38,7 +38,7 @@ describe('run.partial', () => {
     void (() => seen[0].title.length)
   })
 
-  it('discards a failed attempt', async () => {
+  it('discards the output of a failed attempt', async () => {
     const model = scripted([
       { text: ['{"title": "Cof'], fail: { code: 'network', message: 'cut', afterText: true } },
       { text: pieces(whole) },
@@ -48,12 +48,12 @@ describe('run.partial', () => {
     expect(seen.at(-1)).toEqual(whole)
   })
 
-  it('reads the response after tool calls', async () => {
+  it('parses the response after tool calls', async () => {
     const model = scripted([{ text: 'Let me see.', toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: pieces(whole) }])
     expect((await all(new Agent({ model, tools: [add], responseFormat: recipe }).prompt('tea?').partial())).at(-1)).toEqual(whole)
   })
 
-  it('throws at the end of an incomplete run', async () => {
+  it('throws at the end of a failed run', async () => {
     const model = scripted([{ text: ['{"title": "Te'], fail: { code: 'auth', message: 'refused' } }])
     const run = new Agent({ model, responseFormat: recipe, logger: false }).prompt('tea?')
     await expect(all(run.partial())).rejects.toBeInstanceOf(RunError)
@@ -63,7 +63,7 @@ describe('run.partial', () => {
 describe('a response that a hook replaces', () => {
   const secret = { text: ['{"title": "sec', 'ret", "steps": []}'] }
 
-  it('discards it and reads the replacement', async () => {
+  it('discards the original response and parses the replacement', async () => {
     const hooks: LoopHooks = { afterAnswer: ({ text }) => (text.includes('secret') ? { text: JSON.stringify(whole) } : true) }
     const run = new Agent({ model: scripted([secret]), responseFormat: recipe, hooks, logger: false }).prompt('tea?')
     const seen = await all(run.partial())
@@ -71,7 +71,7 @@ describe('a response that a hook replaces', () => {
     expect(seen.at(-1)).toEqual(whole)
   })
 
-  it('leaves no output in the store', async () => {
+  it('removes the partial output from the UI store on a rejection', async () => {
     const agent = new Agent({
       model: scripted([secret]),
       responseFormat: recipe,
@@ -86,7 +86,7 @@ describe('a response that a hook replaces', () => {
 })
 
 describe('late readers of partial output', () => {
-  it('yields the whole value after early events were evicted', async () => {
+  it('yields the complete value after early events are evicted', async () => {
     const list = Array.from({ length: 2000 }, (_, at) => `item ${at}`)
     const agent = new Agent({
       model: scripted([{ text: pieces({ value: list }, 20) }]),
@@ -101,12 +101,12 @@ describe('late readers of partial output', () => {
 })
 
 describe('run.elements', () => {
-  it('yields each element of a list once it is complete', async () => {
+  it('yields each element of a list once complete', async () => {
     const run = new Agent({ model: scripted([{ text: pieces(whole, 3) }]), responseFormat: recipe }).prompt('tea?')
     expect(await all(run.elements('steps'))).toEqual(whole.steps)
   })
 
-  it('yields elements of a top-level list', async () => {
+  it('yields the elements of a top-level list', async () => {
     const names = z.array(z.string())
     const run = new Agent({ model: scripted([{ text: pieces({ value: ['Ann', 'Bob'] }, 2) }]), responseFormat: names }).prompt('names?')
     const seen: string[] = []
@@ -121,8 +121,8 @@ describe('response formats other than objects', () => {
     ['a list', z.array(z.string()), { property: 'value' }],
     ['an object', recipe, {}],
     ['any object', { type: 'jsonObject' }, {}],
-    ['a text that need not be JSON', { type: 'text' }, undefined],
-  ])('records where %s is found in agentStart and session', async (_name, responseFormat, output) => {
+    ['non-JSON text', { type: 'text' }, undefined],
+  ])('records the output path of %s in agentStart and the session', async (_name, responseFormat, output) => {
     const session = memorySessionStore()
     const agent = new Agent({ model: scripted([{ text: '{"value": ["a"]}' }]), responseFormat, session, logger: false })
     const run = agent.prompt('go')
@@ -134,15 +134,15 @@ describe('response formats other than objects', () => {
 
   it.each([
     ['a list', z.array(z.number()), [1, 2]],
-    ['a text', z.string(), 'yes'],
-    ['one of some words', z.enum(['spam', 'ham']), 'ham'],
+    ['a string', z.string(), 'yes'],
+    ['an enum', z.enum(['spam', 'ham']), 'ham'],
     [
-      'one of several objects',
+      'a union of objects',
       z.discriminatedUnion('kind', [z.object({ kind: z.literal('a'), n: z.number() }), z.object({ kind: z.literal('b') })]),
       { kind: 'a', n: 1 },
     ],
-    ['true or false', { type: 'boolean' }, true],
-  ])('requests %s wrapped in an object, and unwraps it', async (_name, schema, value) => {
+    ['a boolean', { type: 'boolean' }, true],
+  ])('requests %s in a wrapper object and unwraps it', async (_name, schema, value) => {
     const model = scripted([{ text: pieces({ value }) }])
     const agent = new Agent({ model, responseFormat: schema as z.ZodType })
     const run = agent.prompt('go')
@@ -157,7 +157,7 @@ describe('response formats other than objects', () => {
 
   it.each([
     ['a list', z.array(z.number()), [1, 2]],
-    ['a text', z.string(), 'yes'],
+    ['a string', z.string(), 'yes'],
     ['an object', z.union([z.object({ n: z.number() }), z.object({ s: z.string() })]), { n: 1 }],
   ])('accepts %s without its wrapper', async (_name, schema, value) => {
     const agent = new Agent({ model: scripted([{ text: pieces(value, 2) }]), responseFormat: schema as z.ZodType })
@@ -167,7 +167,7 @@ describe('response formats other than objects', () => {
     if (Array.isArray(value)) expect(await all(run.elements())).toEqual(value)
   })
 
-  it('resolves references of a schema inside the wrapper', async () => {
+  it('resolves schema references inside the wrapper', async () => {
     const tree = { $ref: '#/$defs/node', $defs: { node: { type: 'object', properties: { next: { $ref: '#/$defs/node' } } } } }
     const model = scripted([{ text: '{"value": {"next": {}}}' }])
     const { output } = await new Agent({ model, responseFormat: tree }).prompt('go').result
@@ -181,7 +181,7 @@ describe('response formats other than objects', () => {
 describe('repair', () => {
   const wrong = { text: '{"title": 3}' }
 
-  it('repeats the request with the faults of the response', async () => {
+  it("repeats the request with the response's validation errors", async () => {
     const model = scripted([wrong, { text: JSON.stringify(whole) }])
     const { output, status } = await new Agent({ model, responseFormat: recipe, repair: 1, logger: false }).prompt('tea?').result
     expect({ output, status }).toEqual({ output: whole, status: 'completed' })
@@ -190,7 +190,7 @@ describe('repair', () => {
     expect(told).toContain('Answer again')
   })
 
-  it('repairs only as often as configured, by default never', async () => {
+  it('repairs up to the configured limit, by default never', async () => {
     const often = scripted([wrong, wrong, wrong])
     expect(
       (await new Agent({ model: often, responseFormat: recipe, logger: false }).prompt('tea?', { repair: 2 }).result).output,

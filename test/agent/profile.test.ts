@@ -32,27 +32,27 @@ const profile: fc.Arbitrary<AgentProfile> = fc.record(
 )
 
 describe('profileDefaults', () => {
-  it('returns the settings without other keys', () => {
+  it('returns the settings and no other keys', () => {
     expect(profileDefaults(coder)).toEqual(settings)
     expect(profileDefaults({ name: 'empty', systemPrompt: '' })).toEqual({})
   })
 })
 
 describe('applyProfile', () => {
-  it('fills in options that are not set', () => {
+  it('fills in unset options', () => {
     const model = scripted([])
     const options: AgentOptions = applyProfile(coder, { model, thinking: 'off', temperature: 0 } satisfies AgentOptions)
     expect(options).toEqual({ ...settings, model, thinking: 'off', temperature: 0, skills: ['code-review'] })
     expect(options.model).toBe(model)
   })
 
-  it('prefers the first system prompt that is not empty', () => {
+  it('prefers the first non-empty system prompt', () => {
     expect(applyProfile(coder, { systemPrompt: 'You write Python.' }).systemPrompt).toBe('You write Python.')
     expect(applyProfile(coder, { systemPrompt: '' }).systemPrompt).toBe('You are an engineer.')
     expect(applyProfile({}, { systemPrompt: '' }).systemPrompt).toBe('')
   })
 
-  it('ignores an option whose value is undefined', () => {
+  it('ignores options set to undefined', () => {
     const fromJson: AgentProfile = Object.create(null, { thinking: { value: undefined, enumerable: true } })
     expect(applyProfile(coder, fromJson).thinking).toBe('high')
   })

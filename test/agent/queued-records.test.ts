@@ -44,7 +44,7 @@ it('records queued input in loop order before the receipt is stored', async () =
   expect(inputs.map(({ status }) => status)).toEqual(['delivered', 'delivered', 'returned'])
 })
 
-it('settles stored without a journal, and ends the run if a journal refuses', async () => {
+it('settles receipt.stored without a journal and ends the run if a write fails', async () => {
   const plain = new Agent({ model: told().model }).prompt('Go.')
   await plain.steer('More.').stored
   plain.abort()

@@ -19,7 +19,7 @@ async function resumedMessages(store: SessionStore, id: string) {
   return (await resumeAgent(store, id, { model: says() })).messages
 }
 
-describe('an agent with a session store continues after', () => {
+describe('an agent with a session store after a failure or change', () => {
   it('reopens the session after close()', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: says('a', 'b'), session: store })
@@ -39,7 +39,7 @@ describe('an agent with a session store continues after', () => {
     expect([status, error?.message]).toEqual(['completed', undefined])
     expect(await resumedMessages(store, resumed.sessionId)).toEqual(resumed.messages)
   })
-  it('recovers after a store fails twice', async () => {
+  it('recovers after two store failures', async () => {
     const store = memorySessionStore()
     let isFull = false
     const full = faulty(store, (append) => async (records) => {
@@ -56,7 +56,7 @@ describe('an agent with a session store continues after', () => {
     expect([status, error?.message]).toEqual(['completed', undefined])
     expect(await resumedMessages(store, agent.sessionId)).toEqual(agent.messages)
   })
-  it('recovers after a store fails the first run after a resume', async () => {
+  it('recovers if the store fails in the first run after a resume', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: says('a'), session: store })
     await agent.prompt('one').result
@@ -72,7 +72,7 @@ describe('an agent with a session store continues after', () => {
     expect([status, error?.message]).toEqual(['completed', undefined])
     expect(await resumedMessages(store, agent.sessionId)).toEqual(resumed.messages)
   })
-  it('separates a new session from a fork in the old one', async () => {
+  it('separates a new session from a fork in the old session', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: says('a', 'b', 'c'), session: store })
     await agent.prompt('one').result
@@ -89,7 +89,7 @@ describe('an agent with a session store continues after', () => {
     expect(await resumedMessages(store, first)).toEqual(fork.messages)
     expect(await resumedMessages(store, agent.sessionId)).toEqual(agent.messages)
   })
-  it('records a history in which one message was replaced', async () => {
+  it('records a history with one replaced message', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: says('a', 'b'), session: store })
     await agent.prompt('my password is x').result
@@ -118,7 +118,7 @@ describe('an agent with a session store continues after', () => {
     ])
     expect(await resumedMessages(store, agent.sessionId)).toEqual(agent.messages)
   })
-  it('survives close() during a run', async () => {
+  it('survives a close() during a run', async () => {
     const store = memorySessionStore()
     let agent: Agent
     const closer = {
@@ -139,7 +139,7 @@ describe('an agent with a session store continues after', () => {
     const { status, error } = await agent.prompt('one').result
     expect([status, error?.message]).toEqual(['completed', undefined])
   })
-  it('recovers after the store could not be opened', async () => {
+  it('recovers after opening the store failed', async () => {
     const store = memorySessionStore()
     let isDown = true
     const down: SessionStore = {
@@ -156,7 +156,7 @@ describe('an agent with a session store continues after', () => {
     expect([status, error?.message]).toEqual(['completed', undefined])
     expect(await resumedMessages(store, agent.sessionId)).toEqual(agent.messages)
   })
-  it('recovers from writes without acknowledgement', async () => {
+  it('recovers after unacknowledged writes', async () => {
     for (const failing of [1, 2, 3, 4, 5]) {
       const store = memorySessionStore()
       let count = 0
@@ -172,7 +172,7 @@ describe('an agent with a session store continues after', () => {
     }
   })
 
-  it('starts over with the whole history after its session was deleted', async () => {
+  it('rewrites the whole history after its session is deleted', async () => {
     for (const isClosed of [false, true]) {
       const store = memorySessionStore()
       const agent = new Agent({ model: says('a', 'b', 'c'), session: store })
@@ -186,7 +186,7 @@ describe('an agent with a session store continues after', () => {
     }
   })
 
-  it('stays empty when the history was cleared after a store failure', async () => {
+  it('stays empty if the history was cleared after a store failure', async () => {
     const store = memorySessionStore()
     let isFull = false
     const full = faulty(store, (append) => async (records) => {
@@ -203,7 +203,7 @@ describe('an agent with a session store continues after', () => {
     expect(await resumedMessages(store, agent.sessionId)).toEqual(agent.messages)
   })
 
-  it('restores none of a hundred replaced histories', async () => {
+  it('loads none of a hundred replaced histories', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: says(...Array.from({ length: 120 }, () => 'a')), session: store })
     await agent.prompt('one').result

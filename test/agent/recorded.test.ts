@@ -6,7 +6,7 @@ import { add, gate, tool } from '../support/play.ts'
 const call = { toolCalls: [{ id: 'c1', name: 'add', arguments: { a: 1, b: 2 } }] }
 
 describe('an agent with a session store', () => {
-  it('records itself, and another process continues with history and ids', async () => {
+  it('records a run that another process continues with the same history and ids', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: scripted([call, { text: 'three' }]), tools: [add], session: store })
     const first = await agent.prompt('sum').result
@@ -28,7 +28,7 @@ describe('an agent with a session store', () => {
     expect(session.loops.flatMap(({ messages }) => messages)).toEqual(resumed.messages)
   })
 
-  it('refuses to write into an unknown session', async () => {
+  it('rejects writes to an unknown session', async () => {
     const store = memorySessionStore()
     await new Agent({ model: scripted([{ text: 'a' }]), session: store, sessionId: 's1' }).prompt('one').result
     const other = new Agent({ model: scripted([{ text: 'b' }]), session: store, sessionId: 's1' })
@@ -38,7 +38,7 @@ describe('an agent with a session store', () => {
     expect((await store.load('s1')).loops).toHaveLength(1)
   })
 
-  it('rejects a writer after a takeover, and the newer one continues', async () => {
+  it('rejects the old writer after a takeover', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]), session: store })
     await agent.prompt('one').result
@@ -48,7 +48,7 @@ describe('an agent with a session store', () => {
     expect((await store.load(agent.sessionId)).loops.filter(({ status }) => status === 'completed')).toHaveLength(2)
   })
 
-  it('records a replaced history', async () => {
+  it('records a history replaced between prompts', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]), session: store })
     await agent.prompt('one').result
@@ -97,7 +97,7 @@ describe('an agent with a session store', () => {
     agent.reset()
   })
 
-  it('runs an interrupted idempotent call again', async () => {
+  it('repeats an interrupted idempotent call', async () => {
     const store = memorySessionStore()
     const running = gate()
     const hang = () => {
@@ -118,7 +118,7 @@ describe('an agent with a session store', () => {
     agent.reset()
   })
 
-  it('reopens after close() between prompts, and allows a second close()', async () => {
+  it('reopens after close() between prompts and allows a second close()', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }, { text: 'c' }]), session: store })
     for (const prompt of ['one', 'two', 'three']) {
@@ -153,7 +153,7 @@ describe('an agent with a session store', () => {
     expect((await resumeAgent(store, id, { model: scripted([]) })).messages).toEqual(agent.messages)
   })
 
-  it('ends the run when the store is full, and stores everything later', async () => {
+  it('ends the run when the store is full and writes the missing records later', async () => {
     const store = memorySessionStore()
     let isFull = false
     const full: SessionStore = {

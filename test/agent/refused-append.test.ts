@@ -35,12 +35,12 @@ async function storedOf(store: SessionStore, id: string) {
   return { histories: records.filter(({ entry }) => entry.type === 'history').length, messages, session: await store.load(id) }
 }
 
-describe('a refused append', () => {
+describe('a failed append', () => {
   // A store that has no room has written nothing; of others nobody knows.
   it.each([
-    ['no room', quota(), false],
-    ['no answer, not written', new SessionError('io', 'No answer.'), false],
-    ['no answer, written all the same', new SessionError('io', 'No answer.'), true],
+    ['on a full store', quota(), false],
+    ['without acknowledgement, not written', new SessionError('io', 'No answer.'), false],
+    ['without acknowledgement, but written', new SessionError('io', 'No answer.'), true],
   ])('writes only the missing records after failed write %s', async (_, refusal, isWritten) => {
     for (let failing = 1; failing <= 7; failing += 1) {
       const { store, state, heal } = failingStore({ isWritten, refusal })
@@ -65,7 +65,7 @@ describe('a refused append', () => {
     }
   })
 
-  it('rewrites no long history', async () => {
+  it('does not rewrite a long history', async () => {
     const { store, state, heal } = failingStore()
     const long = 'x'.repeat(100_000)
     const agent = new Agent({ model: says(long, 'b', 'c', 'd'), session: store })
@@ -82,7 +82,7 @@ describe('a refused append', () => {
     expect(session.loops.map(({ status }) => status)).toEqual(['completed', 'error', 'error', 'completed'])
   })
 
-  it('rewrites nothing after a store could not be opened', async () => {
+  it('rewrites nothing after opening the store failed', async () => {
     const inner = memorySessionStore()
     let isDown = false
     const store: SessionStore = {
@@ -105,7 +105,7 @@ describe('a refused append', () => {
     expect(session.loops.map(({ status }) => status)).toEqual(['completed', 'error', 'completed'])
   })
 
-  it('omits messages removed from the history', async () => {
+  it('does not record messages removed from the history', async () => {
     const { store, state, heal } = failingStore()
     const agent = new Agent({ model: says('a', 'b', 'c'), session: store })
     await agent.prompt('one').result
@@ -117,7 +117,7 @@ describe('a refused append', () => {
     expect((await resumeAgent(store, agent.sessionId, { model: says() })).messages).toEqual(agent.messages)
   })
 
-  it('continues one branch and keeps the other', async () => {
+  it('continues both branches after a failed write in one', async () => {
     const { store, state, heal } = failingStore()
     const agent = new Agent({ model: says('a', 'b', 'c'), session: store })
     await agent.prompt('one').result

@@ -31,7 +31,7 @@ describe('result.output', () => {
     expect(warnings).toEqual([])
   })
 
-  it('prefers the schema of the prompt, with transforms', async () => {
+  it("prefers the prompt's schema, including its transforms", async () => {
     const { settings } = saying('{"day":"2026-11-22"}')
     const dated = z.object({ day: z.iso.date().transform(async (day) => new Date(day)) })
     const { output } = await new Agent({ ...settings, responseFormat: place }).prompt('When?', { responseFormat: dated }).result
@@ -39,7 +39,7 @@ describe('result.output', () => {
     expect(output?.day.getUTCFullYear()).toBe(2026)
   })
 
-  it('validates against a JSON Schema whose type the caller names', async () => {
+  it('validates against a JSON Schema with a type argument', async () => {
     const { settings } = saying(oslo)
     const agent = new Agent(settings)
     const { output } = await agent.prompt<Place>('Where?', { responseFormat: placeJson }).result
@@ -52,7 +52,7 @@ describe('result.output', () => {
     expect((await new Agent({ ...settings, schemaValidator, responseFormat: placeJson }).prompt('?').result).output).toBe('made by it')
   })
 
-  it('drops nulls that a strict provider gives for optional properties', async () => {
+  it('drops nulls that a strict provider sends for optional properties', async () => {
     const { settings } = saying('{"city":"Oslo","note":null,"near":[{"city":"Moss","note":null}],"kept":null}')
     const named = z.object({ city: z.string(), note: z.string().optional() })
     const nested = named.extend({ near: z.array(named), kept: z.null() })
@@ -64,7 +64,7 @@ describe('result.output', () => {
     expect((await demanding.prompt('?').result).output).toBeUndefined()
   })
 
-  it('is absent without a response format', async () => {
+  it('is undefined without a response format', async () => {
     const { settings, warnings } = saying(oslo)
     const agent = new Agent(settings)
     const result = await agent.prompt('Where?').result
@@ -76,7 +76,7 @@ describe('result.output', () => {
     expect(warnings).toEqual([])
   })
 
-  it('is absent with a warning if the response does not fit', async () => {
+  it('is undefined, with a warning, if the response does not match', async () => {
     const { settings, warnings } = saying('{"city":"Oslo"}')
     const agent = new Agent({ ...settings, responseFormat: place })
     const result = await agent.prompt('Where?').result
@@ -88,7 +88,7 @@ describe('result.output', () => {
     expect(warnings).toMatchObject([{ event: 'outputMismatch', message: expect.stringContaining('unknownKeyword') }])
   })
 
-  it('is absent if the run did not complete or was cut', async () => {
+  it('is undefined if the run failed or the response was cut off', async () => {
     const { settings, warnings } = saying(oslo)
     const responseFormat = place
     const failed = await new Agent({ ...settings, model: scripted([{ fail: { code: 'auth', message: 'No.' } }]), responseFormat }).prompt(
@@ -101,7 +101,7 @@ describe('result.output', () => {
     expect(warnings.map(({ event }) => event)).toEqual(['answerCut'])
   })
 
-  it('leaves outputError with text, path and message of each fault', async () => {
+  it('sets outputError with text, path and message of each issue', async () => {
     const { settings } = saying('{"city":4,"days":[{"degrees":"warm"}]}')
     const schema = z.object({ city: z.string(), days: z.array(z.object({ degrees: z.number() })) })
     for (const responseFormat of [schema, z.toJSONSchema(schema)]) {
@@ -115,24 +115,24 @@ describe('result.output', () => {
   })
 
   it.each([
-    ['no JSON', { text: 'It is warm.' }, /The answer is not valid JSON/],
-    ['an answer that was cut', { text: '{"ci', stopReason: 'length' as const }, /cut off: raise maxTokens/],
-    ['no answer', { text: '' }, /The answer is empty/],
-    ['another root', { text: '[]' }, /does not fit its schema/],
-  ])('leaves outputError for %s', async (_, said, message) => {
+    ['invalid JSON', { text: 'It is warm.' }, /The response is not valid JSON/],
+    ['a truncated response', { text: '{"ci', stopReason: 'length' as const }, /cut off: raise maxTokens/],
+    ['an empty response', { text: '' }, /The response is empty/],
+    ['another root type', { text: '[]' }, /does not match its schema/],
+  ])('sets outputError for %s', async (_, said, message) => {
     const { settings } = saying('')
     const agent = new Agent({ ...settings, model: scripted([said, said]), responseFormat: place })
     const { outputError } = await agent.prompt('?').result
     expect(outputError).toMatchObject({ message: expect.stringMatching(message), text: said.text })
   })
 
-  it('omits outputError if the output fits or no format is set', async () => {
+  it('omits outputError if the output is valid or no format is set', async () => {
     const { settings } = saying(oslo)
     expect(await new Agent({ ...settings, responseFormat: place }).prompt('?').result).not.toHaveProperty('outputError')
     expect(await new Agent(settings).prompt('?').result).not.toHaveProperty('outputError')
   })
 
-  it('keeps its type in agents made from agents and sessions', async () => {
+  it('keeps its type in copied and resumed agents', async () => {
     const { settings } = saying(oslo)
     const session = memorySessionStore()
     const agent = new Agent({ ...settings, session, responseFormat: place })

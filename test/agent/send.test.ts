@@ -50,7 +50,7 @@ describe('agent.send', () => {
     expect([kind, result.text]).toEqual(['default', 'up'])
   })
 
-  it('continues with pending approvals and adds input after their results', async () => {
+  it('continues with pending approvals and adds the input after their results', async () => {
     const asked = tool('asked', () => 'allowed', { needsApproval: true })
     const script = [{ toolCalls: [{ name: 'asked', arguments: {} }] }, { text: 'thanks' }]
     const { agent, model } = await play(script, { tools: [asked], approvalTimeoutMs: 1 })
@@ -63,7 +63,7 @@ describe('agent.send', () => {
     expect(requestText(model.provider.requests[1])).toMatch(/allowed.*go ahead/)
   })
 
-  it('throws like prompt, and queues nothing', async () => {
+  it('throws like prompt and queues nothing', async () => {
     const { agent, model } = agentOn([{ text: 'hello' }, { text: 'again' }])
     agent.appendMessage(userMessage('unanswered'))
     expect(() => agent.send(' ')).toThrow(expect.objectContaining({ code: 'emptyPrompt' }))
@@ -74,7 +74,7 @@ describe('agent.send', () => {
     expect(requestText(model.provider.requests[1])).not.toContain('two')
   })
 
-  it('returns its message if the run is aborted before it begins', async () => {
+  it('returns its message if the run is aborted before the start', async () => {
     const { agent, model } = agentOn([{ text: 'hello' }])
     agent.appendMessage(userMessage('unanswered'))
     const run = agent.send('said')

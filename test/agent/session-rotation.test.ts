@@ -7,7 +7,7 @@ import { play } from '../support/play.ts'
 const done = { text: 'done' }
 
 describe('newSession', () => {
-  it('opens a new id with the same history and agent (basic_agent_new_session)', async () => {
+  it('starts a session with a new id and the same history (basic_agent_new_session)', async () => {
     const { agent, model } = await play([done, { text: 'more' }])
     const before = agent.sessionId
     const { agentId } = agent
@@ -23,7 +23,7 @@ describe('newSession', () => {
     expect(model.provider.requests[1]?.messages).toHaveLength(3)
   })
 
-  it('keeps the compacted state', async () => {
+  it('keeps the compacted state in the new session', async () => {
     const model = scripted([done])
     const agent = new Agent({ model, messages: longHistory(20, 100) })
     await agent.compact().result
@@ -41,14 +41,14 @@ describe('newSession', () => {
 })
 
 describe('newSession after idle time (basic_agent_check_and_rotate)', () => {
-  it('keeps the session of an agent without messages', () => {
+  it('keeps the session if the agent has no messages', () => {
     const agent = new Agent({ model: scripted([]) })
     const { sessionId } = agent
     expect(agent.newSession({ afterIdleMs: 0 })).toBe(sessionId)
     expect([agent.sessionId, agent.lastActiveAt]).toEqual([sessionId, undefined])
   })
 
-  it('keeps the session within the idle time and rotates once after it', async () => {
+  it('rotates the session once after the idle time has passed', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 })
     try {
       const { agent } = await play([done, done])

@@ -17,23 +17,23 @@ const defaults = {
 }
 
 describe('Agent.settings', () => {
-  it('shows default values of omitted options', () => {
+  it('contains default values of omitted options', () => {
     expect(new Agent({ model }).settings).toEqual({ model, ...defaults })
   })
 
-  it('fills in missing fields of limits and retry', () => {
+  it('adds missing fields of limits and retry', () => {
     const { settings } = new Agent({ model, limits: { maxTurns: 5, maxCost: undefined } as never, retry: { maxRetries: 1 } })
     expect(settings.limits).toEqual({ ...defaults.limits, maxTurns: 5 })
     expect(settings.retry).toEqual({ ...defaultRetry, maxRetries: 1 })
   })
 
-  it('shows disabled options as false', () => {
+  it('contains false for disabled options', () => {
     expect(new Agent({ model, limits: false, retry: false }).settings).toMatchObject({ limits: false, retry: false })
     const settings = new Agent({ model, contextManagement: false, limits: { maxTurns: 5 } }).settings
     expect(settings).toMatchObject({ contextManagement: false, limits: false, contextConfig: false })
   })
 
-  it('shows default values again after a change to undefined', () => {
+  it('contains default values again after a change to undefined', () => {
     const agent = new Agent({ model, limits: { maxTurns: 5 }, repair: 2, toolExecution: 'sequential' })
     agent.configure({ limits: undefined, repair: undefined, toolExecution: undefined })
     expect(agent.settings).toEqual({ model, ...defaults })
@@ -41,19 +41,19 @@ describe('Agent.settings', () => {
     expect(agent.settings.limits).toMatchObject({ maxTurns: 7 })
   })
 
-  it('omits options that the model decides, unless set', () => {
+  it('omits unset options that the model decides', () => {
     const own = { ...model, config: { ...model.config, settings: { thinking: 'high' as const, temperature: 0.5 } } }
     expect(new Agent({ model: own }).settings).toEqual({ model: own, ...defaults })
     expect(new Agent({ model: own, thinking: 'low' }).settings.thinking).toBe('low')
   })
 
-  it('recreates the same agent from its settings', () => {
+  it('recreates an identical agent from its settings', () => {
     const agent = new Agent({ model, limits: { maxTurns: 5 }, contextManagement: false })
     expect(new Agent({ ...agent.settings }).settings).toEqual(agent.settings)
     expect(agent.with({}).settings).toEqual(agent.settings)
   })
 
-  it('shows the limit that ends a run by default', async () => {
+  it('contains the default limit that ends a run', async () => {
     const again = scripted(() => ({ toolCalls: [{ name: 'look', arguments: {} }] }))
     const look = defineTool({ name: 'look', description: 'Looks.', parameters: { type: 'object' }, execute: () => 'seen' })
     const agent = new Agent({ model: again, tools: [look] })

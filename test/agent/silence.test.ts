@@ -15,17 +15,17 @@ const nextTask = () => new Promise((resolve) => setTimeout(resolve))
 let reasons = 0
 const failing = () => scripted([{ fail: { code: 'auth', message: `Key ${++reasons} was refused.` } }])
 
-describe('a failed run that is not observed', () => {
-  it('logs once to the console with reason and remedy', async () => {
+describe('a failed run without an observer', () => {
+  it('logs once to the console with reason and solution', async () => {
     const model = failing()
     for await (const _ of new Agent({ model }).prompt('x'));
     await nextTask()
     expect(lines()).toEqual([
-      expect.stringMatching(/^phi-core: runFailed\. Key \d+ was refused\. The outcome of the run was never read: .*run\.result/),
+      expect.stringMatching(/^phi-core: runFailed\. Key \d+ was refused\. Nothing read the outcome of the run\. Await run\.result/),
     ])
   })
 
-  it('logs a prompt whose run was discarded', async () => {
+  it('logs the failure of a prompt whose run was discarded', async () => {
     const agent = new Agent({ model: failing() })
     agent.prompt('x')
     await vi.waitFor(() => expect(lines()).toHaveLength(1), patient)
@@ -43,7 +43,7 @@ describe('a failed run that is not observed', () => {
     ],
     ['awaits the result', (agent) => agent.prompt('x').result],
     [
-      'asks for the text',
+      'awaits text()',
       (agent) =>
         agent
           .prompt('x')
@@ -51,7 +51,7 @@ describe('a failed run that is not observed', () => {
           .catch(() => undefined),
     ],
     [
-      'has read to the end, and asks then',
+      'reads to the end and then awaits text()',
       async (agent) => {
         const run = agent.prompt('x')
         for await (const _ of run);
@@ -59,7 +59,7 @@ describe('a failed run that is not observed', () => {
       },
     ],
     [
-      'listens, and awaits the result',
+      'subscribes and awaits the result',
       async (agent) => {
         agent.subscribe(() => undefined)
         await agent.prompt('x').result
@@ -71,7 +71,7 @@ describe('a failed run that is not observed', () => {
     expect(lines()).toEqual([])
   })
 
-  it('logs nothing with logger: false, and uses a custom logger', async () => {
+  it('logs nothing with logger: false and calls a custom logger', async () => {
     const warn = vi.fn<Logger['warn']>()
     for (const logger of [false, { warn }] as const) {
       for await (const _ of new Agent({ model: failing(), logger }).prompt('x'));
@@ -84,12 +84,12 @@ describe('a failed run that is not observed', () => {
 
 describe('an incomplete response', () => {
   const answers: [string, ScriptedStep[], string][] = [
-    ['was cut by its length', [{ text: 'Once upon', stopReason: 'length', usage: { output: 4096 } }], 'answerCut'],
+    ['was cut off by its length', [{ text: 'Once upon', stopReason: 'length', usage: { output: 4096 } }], 'answerCut'],
     ['was refused', [{ text: 'No.', stopReason: 'guardRail' }], 'answerRefused'],
     // It is asked for once more first.
-    ['was only thought, twice', [{ thinking: 'Hm.' }, { thinking: 'Hm.' }], 'providerRetry emptyAnswer answerWithoutText'],
+    ['contained only thinking, twice', [{ thinking: 'Hm.' }, { thinking: 'Hm.' }], 'providerRetry emptyAnswer answerWithoutText'],
     [
-      'was thought, beside blank text, twice',
+      'contained thinking and blank text, twice',
       [
         { thinking: 'Hm.', text: ' ' },
         { thinking: 'Hm.', text: ' ' },
@@ -104,10 +104,12 @@ describe('an incomplete response', () => {
     expect(warn.mock.calls.map(([name]) => name).join(' ')).toBe(event)
   })
 
-  it('logs once to the console, however often it happens', async () => {
+  it('logs once to the console for repeated incomplete responses', async () => {
     const agent = new Agent({ model: scripted(() => ({ text: 'Once', stopReason: 'length', usage: { output: 4097 } })) })
     for (let turn = 0; turn < 3; turn += 1) await agent.prompt('x').result
-    expect(lines()).toEqual([expect.stringMatching(/^phi-core: answerCut\. The answer was cut after 4097 tokens.* Raise maxTokens/)])
+    expect(lines()).toEqual([
+      expect.stringMatching(/^phi-core: answerCut\. The response was truncated after 4097 tokens.* Raise maxTokens/),
+    ])
   })
 })
 
@@ -124,14 +126,14 @@ describe('console logs of tool failures', () => {
   it.each([
     ['throws', broken],
     ['rejects', async () => broken()],
-  ])('names the tool and the reason when it %s', async (_, execute) => {
+  ])('logs the tool and the reason when it %s', async (_, execute) => {
     expect(await new Agent({ model: calling(1), tools: [toolThat(execute)] }).prompt('x').text()).toBe('Done.')
     expect(lines()).toEqual([
       expect.stringMatching(/^phi-core: toolFailed\. Tool "add_in_silence" threw: Base \d+ is down\. The model received the error/),
     ])
   })
 
-  it('reports arguments that do not fit', async () => {
+  it('logs invalid tool-call arguments', async () => {
     const tool = toolThat(() => 'never')
     expect(await new Agent({ model: calling('one'), tools: [tool] }).prompt('x').text()).toBe('Done.')
     expect(lines()).toEqual([
@@ -141,7 +143,7 @@ describe('console logs of tool failures', () => {
     ])
   })
 
-  it('omits a ToolError, which is meant for the model', async () => {
+  it('does not log a ToolError, which is meant for the model', async () => {
     const tool = toolThat(() => {
       throw new ToolError('failed', 'No such row.')
     })
@@ -150,7 +152,7 @@ describe('console logs of tool failures', () => {
   })
 })
 
-describe('an input request without a listener', () => {
+describe('an approval or input request without a listener', () => {
   const call = { toolCalls: [{ name: 'rm', arguments: {} }] }
   const removed: string[] = []
   const parameters = { type: 'object' }
@@ -162,13 +164,13 @@ describe('an input request without a listener', () => {
     execute: () => removed.push('it') && 'gone',
   })
 
-  it('pauses the run at once, and can be continued', async () => {
+  it('pauses the run immediately so the caller can continue it', async () => {
     const agent = new Agent({ model: scripted([call, { text: 'Done.' }]), tools: [rm] })
     const error = await agent
       .prompt('go')
       .text()
       .catch((thrown: unknown) => thrown)
-    expect(error).toMatchObject({ code: 'paused', message: expect.stringContaining('calls of rm wait for an approval') })
+    expect(error).toMatchObject({ code: 'paused', message: expect.stringContaining('calls of rm are pending approval') })
     expect(RunError.isInstance(error) && error.result.pendingApprovals).toMatchObject([{ toolName: 'rm' }])
     expect(removed).toEqual([])
     const run = agent.continueLoop()
@@ -179,21 +181,21 @@ describe('an input request without a listener', () => {
 
   it.each<[string, (run: ReturnType<Agent['prompt']>) => AsyncIterable<unknown>]>([
     ['the text', (run) => run.textStream],
-    ['values of the answer', (run) => run.partial()],
-    ['elements of the answer', (run) => run.elements()],
-  ])('pauses the run when the only reader is %s', async (_, read) => {
+    ['partial values', (run) => run.partial()],
+    ['elements', (run) => run.elements()],
+  ])('pauses the run if the only reader reads %s', async (_, read) => {
     const run = new Agent({ model: scripted([call]), tools: [rm] }).prompt('go')
     const reading = (async () => {
       for await (const _ of read(run));
     })()
-    await expect(reading).rejects.toMatchObject({ code: 'paused', message: expect.stringContaining('calls of rm wait for an approval') })
+    await expect(reading).rejects.toMatchObject({ code: 'paused', message: expect.stringContaining('calls of rm are pending approval') })
   })
 
   it.each<[string, (run: ReturnType<Agent['prompt']>) => unknown]>([
-    ['listens', (run) => run.subscribe(() => undefined)],
-    ['reads', (run) => run.events()],
-    ['looks at what waits', (run) => run.pendingApprovals()],
-  ])('waits when the caller %s', async (_, attend) => {
+    ['subscribes', (run) => run.subscribe(() => undefined)],
+    ['reads events', (run) => run.events()],
+    ['reads pending approvals', (run) => run.pendingApprovals()],
+  ])('waits if the caller %s', async (_, attend) => {
     const run = new Agent({ model: scripted([call, { text: 'Done.' }]), tools: [rm] }).prompt('go')
     attend(run)
     await vi.waitFor(() => expect(run.pendingApprovals()).toHaveLength(1), patient)
@@ -201,7 +203,7 @@ describe('an input request without a listener', () => {
     expect((await run.result).status).toBe('completed')
   })
 
-  it('cancels the input request of a running call at once', async () => {
+  it("immediately cancels a running call's input request", async () => {
     const asks = defineTool({
       ...{ name: 'rm', description: 'Asks.', parameters },
       execute: async (_, ctx) => (await ctx.requestInput?.({ message: 'Sure?' }))?.action ?? 'none',
@@ -212,7 +214,7 @@ describe('an input request without a listener', () => {
   })
 })
 
-it('refuses an invalid logger by name', () => {
+it('reports an invalid logger option by name', () => {
   const wrong = { model: scripted([]), logger: true } as unknown as AgentOptions
   expect(() => new Agent(wrong)).toThrow('logger is true; it must be a logger, with warn(), or false for silence.')
 })

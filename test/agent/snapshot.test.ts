@@ -59,7 +59,7 @@ describe('checkpoint and restore', () => {
     expect({ ...other.checkpoint(), createdAt: 0 }).toEqual({ ...snapshot, createdAt: 0 })
   })
 
-  it('gives new loop ids and keeps parent ids', async () => {
+  it('assigns new loop ids and keeps parent ids', async () => {
     const { agent } = await play([done, done])
     const used = [agent.lastLoopId]
     const { agent: other } = elsewhere(agent.checkpoint(), [done, done])
@@ -73,7 +73,7 @@ describe('checkpoint and restore', () => {
     expect((await other.prompt('more').result).loopId).not.toBe(loopId)
   })
 
-  it('copies state, so agent and snapshot do not share changes', async () => {
+  it('copies state between agent and snapshot', async () => {
     const { agent } = await play([done, done])
     const snapshot = agent.checkpoint()
     const before = structuredClone(snapshot)
@@ -102,7 +102,7 @@ describe('checkpoint and restore', () => {
     for (const hidden of [secret, 'host', 'look', 'scripted demo']) expect(text).not.toContain(hidden)
   })
 
-  it('continues after the last complete step of an aborted run', async () => {
+  it('resumes after the last complete step of an aborted run', async () => {
     const opened = gate()
     const slow = tool('slow', async () => {
       await opened.opened
@@ -119,7 +119,7 @@ describe('checkpoint and restore', () => {
     expect(requestText(model.provider.requests[0])).toContain('Cancelled')
   })
 
-  it('continues with the pending approval of a run', async () => {
+  it("resumes with the run's pending approval", async () => {
     const ran: string[] = []
     const asked = tool('asked', () => `ok ${ran.push('ran')}`, { needsApproval: true })
     const { agent, result } = await play([{ toolCalls: [{ name: 'asked', arguments: {} }] }], { tools: [asked], approvalTimeoutMs: 1 })
@@ -131,7 +131,7 @@ describe('checkpoint and restore', () => {
     expect((await run.result).status).toBe('completed')
   })
 
-  it('throws on restore during a run, and checkpoints complete steps', async () => {
+  it('throws on restore during a run and captures only complete steps', async () => {
     const agent = new Agent({ model: scripted([done]) })
     const snapshot = agent.checkpoint()
     const run = agent.prompt('go')
@@ -161,7 +161,7 @@ describe('parseSnapshot', () => {
     throw new Error(`accepted: ${text}`)
   }
 
-  it('reads a written snapshot, and keeps unknown keys', async () => {
+  it('parses a written snapshot and keeps unknown keys', async () => {
     const { agent } = await eventful()
     const snapshot = { ...agent.checkpoint(), note: 'mine' }
     expect(parseSnapshot(JSON.stringify(snapshot))).toEqual(snapshot)
@@ -172,7 +172,7 @@ describe('parseSnapshot', () => {
     ['a list', '[]', ''],
     ['another version', '{"version":2}', ''],
     ['no version', '{}', ''],
-  ])('refuses %s', (_, text) => {
+  ])('rejects %s as a snapshot', (_, text) => {
     expect(refused(text).code).toMatch(/^invalid/)
   })
 
@@ -180,7 +180,7 @@ describe('parseSnapshot', () => {
     ['agentId', (broken: Record<string, unknown>) => Object.assign(broken, { agentId: 1 }), 'snapshot.agentId'],
     ['sessionId', (broken) => delete broken.sessionId, 'snapshot.sessionId'],
     ['loopCounts', (broken) => Object.assign(broken, { loopCounts: null }), 'snapshot.loopCounts'],
-    ['counts that are none', (broken) => Object.assign(broken, { loopCounts: { a: 'many' } }), 'snapshot.loopCounts'],
+    ['non-numeric counts', (broken) => Object.assign(broken, { loopCounts: { a: 'many' } }), 'snapshot.loopCounts'],
     ['messages', (broken) => Object.assign(broken, { messages: [{ role: 'user' }] }), 'snapshot.messages[0]'],
     ['state', (broken) => delete broken.state, 'snapshot.state'],
     ['thinking', (broken) => Object.assign(broken, { settings: { systemPrompt: '', thinking: 'deep' } }), 'snapshot.settings.thinking'],
@@ -210,7 +210,7 @@ describe('parseSnapshot', () => {
       (broken) => Object.assign(broken, { state: { reverts: [{ id: 'r', at: 1, targetNodeId: 0, abandonedNodeIds: [], tag: {} }] } }),
       'snapshot.state.reverts[0]',
     ],
-  ] as [string, (broken: Record<string, unknown>) => unknown, string][])('refuses invalid %s and names the path', (_, spoil, path) => {
+  ] as [string, (broken: Record<string, unknown>) => unknown, string][])('rejects invalid %s and reports the path', (_, spoil, path) => {
     const snapshot: Record<string, unknown> = { ...new Agent({ model: scripted([]) }).checkpoint() }
     spoil(snapshot)
     expect(refused(JSON.stringify(snapshot)).message).toContain(path)

@@ -41,11 +41,11 @@ describe('media of a resumed session', () => {
   const stores: [string, () => SessionStore][] = [
     ['memory', () => memorySessionStore()],
     ['files', () => fileSessionStore(directory)],
-    ['somebody’s own', () => scopedSessionStore(memorySessionStore(), 'ada')],
+    ['a custom store', () => scopedSessionStore(memorySessionStore(), 'ada')],
     ['with events', () => withEvents(memorySessionStore())],
   ]
 
-  it.each(stores)('loads bytes only for requests: %s', async (_name, storeOf) => {
+  it.each(stores)('loads media bytes only when a request needs them: %s', async (_name, storeOf) => {
     const store = storeOf()
     await asked(store)
     const { model, bodies } = listening()
@@ -59,7 +59,7 @@ describe('media of a resumed session', () => {
     expect(JSON.stringify(await store.load('s1'))).toContain(data)
   })
 
-  it.each(stores)('stores them once, also after compaction, and sends them again: %s', async (_name, storeOf) => {
+  it.each(stores)('stores media bytes once and resends them after a compaction: %s', async (_name, storeOf) => {
     const store = storeOf()
     const { model, bodies } = listening()
     const contextConfig = { maxContextTokens: 40_000, systemPromptTokens: 0, compaction: { keepFirstTurns: 0, keepRecentTurns: 3 } }
@@ -76,7 +76,7 @@ describe('media of a resumed session', () => {
     expect(bodies.at(-1)?.split(data)).toHaveLength(2)
   })
 
-  it('keeps earlier events in the replay buffer', async () => {
+  it('does not evict earlier events from the replay buffer', async () => {
     const large = `${btoa('%PDF-1.7 xyz')}${'AAAA'.repeat(2_000_000)}`
     const agent = new Agent({ model: scripted([{ text: 'Read.' }]) })
     const run = agent.prompt({ role: 'user', content: [{ type: 'file', mimeType: 'application/pdf', data: large }] })
@@ -86,7 +86,7 @@ describe('media of a resumed session', () => {
     expect([types[0], types.at(-1)]).toEqual(['agentStart', 'agentEnd'])
   })
 
-  it('loads bytes for scripted models and for transformed messages', async () => {
+  it('loads media bytes for scripted models and transformed messages', async () => {
     const store = memorySessionStore()
     await asked(store)
     const script = scripted(({ messages }) => {
@@ -103,7 +103,7 @@ describe('media of a resumed session', () => {
     await agent.close()
   })
 
-  it('copies them into a new session', async () => {
+  it('copies media bytes into a new session', async () => {
     const store = memorySessionStore()
     await asked(store)
     const { model, bodies } = listening()
@@ -117,7 +117,7 @@ describe('media of a resumed session', () => {
     expect(bodies.map((body) => body.includes(data))).toEqual([true, true])
   })
 
-  it('leaves a note when bytes are damaged or missing', async () => {
+  it('sends a note instead of damaged or missing media bytes', async () => {
     const warnings: string[] = []
     const logger = { warn: (_name: string, fields?: Record<string, unknown>) => void warnings.push(String(fields?.message)) }
     for (const isGone of [false, true]) {
@@ -136,10 +136,10 @@ describe('media of a resumed session', () => {
       ])
       expect(JSON.stringify(await fileSessionStore(directory).load(`s${isGone}`))).toContain('"blob"')
     }
-    expect(warnings.join('\n')).toMatch(/is damaged[\s\S]*keeps no bytes/)
+    expect(warnings.join('\n')).toMatch(/is damaged[\s\S]*has no blob/)
   })
 
-  it('returns bytes with messagesWithBytes for other agents', async () => {
+  it('returns media bytes to another agent through messagesWithBytes', async () => {
     const store = memorySessionStore()
     await asked(store)
     const { model, bodies } = listening()

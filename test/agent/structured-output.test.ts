@@ -25,21 +25,21 @@ async function asked(settings: { agent?: ResponseFormatInput; prompt?: ResponseF
 }
 
 describe('responseFormat', () => {
-  it('defaults to text', async () => {
+  it('uses text if no response format is set', async () => {
     expect((await asked({})).format).toBeUndefined()
   })
 
-  it('comes from the agent settings', async () => {
+  it("uses the agent's format by default", async () => {
     const format = { type: 'jsonSchema', name: 'place', strict: true, schema: placeJson } as const
     expect((await asked({ agent: format })).format).toBe(format)
     expect((await asked({ agent: { type: 'jsonObject' } })).format).toEqual({ type: 'jsonObject' })
   })
 
-  it('prefers the prompt over the agent settings', async () => {
+  it("prefers the prompt's format over the agent's", async () => {
     expect((await asked({ agent: { type: 'jsonObject' }, prompt: { type: 'text' } })).format).toEqual({ type: 'text' })
   })
 
-  it('converts a Standard Schema', async () => {
+  it('converts a Standard Schema to JSON Schema', async () => {
     const { format } = await asked({ prompt: place })
     expect(format).toMatchObject({
       type: 'jsonSchema',
@@ -50,12 +50,12 @@ describe('responseFormat', () => {
     expect((await asked({ prompt: place })).format).toBe(format)
   })
 
-  it('converts a JSON Schema and takes its title as name', async () => {
+  it('converts a JSON Schema and uses its title as the name', async () => {
     expect((await asked({ prompt: placeJson })).format).toEqual({ type: 'jsonSchema', name: 'A_place_', schema: placeJson })
   })
 
   it.each([[v.object({ a: v.string() }), /valibot.*Pass one instead/]])(
-    'ends the run with invalidOption if no provider accepts it',
+    'ends the run with invalidOption if no provider accepts the format',
     async (schema, message) => {
       const { format, result } = await asked({ prompt: schema })
       expect(format).toBeUndefined()
@@ -63,7 +63,7 @@ describe('responseFormat', () => {
     },
   )
 
-  it('applies to every turn, with and without an agent', async () => {
+  it('applies to every turn with and without an agent', async () => {
     const script = [{ toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: '{"sum":3}' }]
     const model = scripted(script)
     const result = await new Agent({ model, tools: [add], responseFormat: { type: 'jsonObject' } }).prompt('1+2?').result
@@ -118,16 +118,16 @@ describe('parseOutput', () => {
     await expect(parseOutput(answer('{}'), { type: 'object', unknownKeyword: 1 })).rejects.toMatchObject({ code: 'unsupportedSchema' })
   })
 
-  it('reports every fault', async () => {
+  it('reports every validation issue', async () => {
     const error = await refusal(parseOutput(answer('{"degrees":99}'), place))
     expect(error.code).toBe('schemaMismatch')
-    expect(error.message).toMatch(/^The answer does not fit its schema:\n/)
+    expect(error.message).toMatch(/^The response does not match its schema:\n/)
     expect(error.message).toContain('city: ')
     expect(error.message).toContain('degrees: ')
     expect((await refusal(parseOutput(answer('[]'), place))).message).toContain('answer: ')
   })
 
-  it('refuses invalid JSON like extractJson', async () => {
+  it('rejects invalid JSON like extractJson', async () => {
     expect((await refusal(parseOutput(answer('Oslo'), place))).message).toContain('not valid JSON')
     expect((await refusal(parseOutput(userMessage('{}'), place))).code).toBe('schemaMismatch')
   })
@@ -137,7 +137,7 @@ describe('parseOutput', () => {
     const failed = await new Agent({ model: scripted([{ fail }]) }).prompt('?').result
     expect((await refusal(parseOutput(failed, place))).message).toContain('No key.')
     const ended = { ...failed, messages: [], status: 'rejected' as const, rejection: 'Not today.' }
-    expect((await refusal(parseOutput(ended, place))).message).toMatch(/status rejected and has no answer: No key\.$/)
+    expect((await refusal(parseOutput(ended, place))).message).toMatch(/status rejected and no response: No key\.$/)
     const { error: _, ...rejected } = ended
     expect((await refusal(parseOutput(rejected, place))).message).toMatch(/: Not today\.$/)
   })

@@ -48,13 +48,13 @@ describe('guards inherited by sub-agents', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('prefers hooks of the child', async () => {
+  it("prefers the child's own hooks", async () => {
     const { agent, ran } = setup({ hooks: { beforeToolExecution: ({ toolName }) => toolName === 'helper' } }, { hooks: {} })
     await agent.prompt('go').result
     expect(ran).toHaveLength(1)
   })
 
-  it('passes loop and agent ids to each hook', async () => {
+  it('passes loop id and agent id to each hook', async () => {
     const seen = new Map<string, unknown[]>()
     const note = (name: string) => (info: { loopId: string; agentId: string; agentName?: string }) => {
       seen.set(name, [...(seen.get(name) ?? []), [info.agentName, typeof info.loopId, typeof info.agentId]])
@@ -72,7 +72,7 @@ describe('guards inherited by sub-agents', () => {
     for (const name of updates) expect(seen.get(name)).toContainEqual([undefined, 'string', 'string'])
   })
 
-  it("applies the parent's input filter to the task, unless the child has one", async () => {
+  it("applies the parent's input filter to the task unless the child has its own", async () => {
     const judge = (said: string) =>
       said.includes('Remove') ? ({ type: 'reject', reason: 'no removing' } as const) : ({ type: 'pass' } as const)
     const watched = setup({ inputFilters: [judge] })
@@ -84,7 +84,7 @@ describe('guards inherited by sub-agents', () => {
     expect(own.ran).toHaveLength(1)
   })
 
-  it("applies the parent's needsApproval to the same child tool by default", async () => {
+  it("requires the parent's approval for the child's tool of the same name", async () => {
     const guarded = tool('remove', () => 'never', { needsApproval: true })
     for (const [rule, expected] of [
       [{}, ['remove']],
@@ -100,7 +100,7 @@ describe('guards inherited by sub-agents', () => {
     }
   })
 
-  it('passes guards to a loop that a custom tool starts', async () => {
+  it('passes guards to a loop started by a custom tool', async () => {
     const ran: unknown[] = []
     const remove = tool('remove', (args) => `removed ${ran.push(args)}`, { needsApproval: true })
     const nested = tool('helper', async (_, ctx) => {
@@ -155,7 +155,7 @@ describe('approval requests of a sub-agent', () => {
     expect(ofType(events, 'approvalResolved')).toMatchObject([{ toolCallId: 'x1', approved: true, subAgent: { toolCallId: 'p1' } }])
   })
 
-  it('reports the denial and reason to the sub-agent', async () => {
+  it('reports the denial and its reason to the sub-agent', async () => {
     const { agent, ran, events } = setup({}, {}, asks)
     const run = agent.prompt('go')
     run.subscribe((event) => event.type === 'approvalRequested' && run.deny(event, 'not that one'))
@@ -164,14 +164,14 @@ describe('approval requests of a sub-agent', () => {
     expect(ofType(events, 'approvalResolved')).toMatchObject([{ approved: false, reason: 'not that one' }])
   })
 
-  it('withdraws the request on an abort and on timeout', async () => {
+  it('withdraws the request on an abort and on a timeout', async () => {
     const stopped = setup({}, {}, asks)
     const run = stopped.agent.prompt('go')
     const check = listening(run, (event) => {
       if (event.type !== 'approvalRequested') return
       run.abort()
       expect(run.pendingApprovals()).toEqual([])
-      expect(() => run.approve(event)).toThrow(/waits for approval/)
+      expect(() => run.approve(event)).toThrow(/is pending/)
     })
     expect((await run.result).status).toBe('aborted')
     check()
@@ -179,7 +179,7 @@ describe('approval requests of a sub-agent', () => {
 
     const late = setup({ approvalTimeoutMs: 5 }, {}, asks)
     expect((await late.agent.prompt('go').result).status).toBe('completed')
-    expect(toldBy(late.events)).toEqual([expect.stringContaining('"remove" must be approved by a person, and no decision came')])
+    expect(toldBy(late.events)).toEqual([expect.stringContaining('"remove" needs approval, and no decision arrived')])
 
     const cut = setup({}, { timeoutMs: 5 }, asks)
     expect((await cut.agent.prompt('go').result).status).toBe('completed')
@@ -212,7 +212,7 @@ describe('approval requests of a sub-agent', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('does not count wait time against parent or sub-agent', async () => {
+  it('does not count the wait against parent or sub-agent', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const { agent } = setup({ limits: { maxDurationMs: 1000 } }, { maxDurationMs: 1000 }, asks)
     const run = agent.prompt('go')
@@ -224,7 +224,7 @@ describe('approval requests of a sub-agent', () => {
     expect(await run.result).toMatchObject({ status: 'completed' })
   })
 
-  it('appears in the UI state beside the parent call', async () => {
+  it('adds the request to the UI state next to the parent call', async () => {
     const { agent, events } = setup({}, {}, asks)
     const run = agent.prompt('go')
     let waiting = initialState()

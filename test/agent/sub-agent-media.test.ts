@@ -29,7 +29,7 @@ async function look(options: Partial<AgentOptions>, own: Partial<SubAgentOptions
 }
 
 describe('media of a sub-agent', () => {
-  it('uses resolveMedia of the parent run, unless it has its own', async () => {
+  it("uses the parent run's resolveMedia unless it has its own", async () => {
     const { bodies, told } = await look({ resolveMedia: () => png })
     expect(bodies[1]).toContain(inline)
     expect(told).toBe('A bee.')
@@ -38,7 +38,7 @@ describe('media of a sub-agent', () => {
     expect(own.told).toBe('A bee.')
   })
 
-  it('inherits requireMedia from the parent run, unless it sets its own', async () => {
+  it('inherits requireMedia from the parent run unless it sets its own', async () => {
     const { bodies, told } = await look({ requireMedia: true })
     expect(bodies).toHaveLength(1)
     expect(told).toContain('does not fetch')

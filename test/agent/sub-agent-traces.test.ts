@@ -53,7 +53,7 @@ async function trace({ agent, events, store }: ReturnType<typeof setup>) {
 }
 
 describe.each(['timeout', 'abort'] as const)('a sub-agent ended by its %s', (how) => {
-  it('records its end, usage, loop and linked sessions', async () => {
+  it("records the sub-agent's end, usage, loop and linked sessions", async () => {
     const played = setup(how === 'timeout' ? { timeoutMs: 20 } : {})
     const run = played.agent.prompt('go')
     await played.begun.opened
@@ -77,7 +77,7 @@ describe.each(['timeout', 'abort'] as const)('a sub-agent ended by its %s', (how
 })
 
 describe('total usage of a run', () => {
-  it('includes sub-agents and charging tools in result and last event', async () => {
+  it('includes sub-agents and charging tools in the result and agentEnd', async () => {
     const model = scripted([{ text: 'found', usage: { input: 100, output: 5, cacheRead: 7 } }])
     const helper = new SubAgentTool({ name: 'helper', description: 'Helps.', model })
     const asks = tool('asks', (_, { budget }) => {
@@ -103,7 +103,7 @@ describe('total usage of a run', () => {
     expect(result.totalUsage).toEqual(result.usage)
   })
 
-  it('counts against maxCost from every source', async () => {
+  it('counts usage of every source toward maxCost', async () => {
     const { agent, begun } = setup({ timeoutMs: 20 }, { limits: { maxCost: 105 } })
     const run = agent.prompt('go')
     await begun.opened
@@ -125,7 +125,7 @@ describe('createBudget', () => {
     expect(budget.exceeded()).toBe('Max tokens reached (100/100)')
   })
 
-  it('charges a parent budget', () => {
+  it("charges a child's usage to a parent budget", () => {
     const parent = createBudget({ maxCost: 1 })
     const child = createBudget({}, parent)
     child.charge({ input: 1, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 1 }, rates)
@@ -136,7 +136,7 @@ describe('createBudget', () => {
     expect(child.used().usage.input).toBe(1)
   })
 
-  it.each([{ maxCost: Number.NaN }, { maxTotalTokens: -1 }, { maxDurationMs: 'long' as never }])('refuses invalid limits: %j', (limits) => {
+  it.each([{ maxCost: Number.NaN }, { maxTotalTokens: -1 }, { maxDurationMs: 'long' as never }])('rejects invalid limits: %j', (limits) => {
     expect(() => createBudget(limits)).toThrow(expect.objectContaining({ code: 'invalidOption' }))
   })
 })
@@ -176,7 +176,7 @@ describe('default limits of a sub-agent', () => {
     expect((await used(goingOn(1), { tools: [takes(149_999)] })).requests).toHaveLength(3)
   })
 
-  it('disables thinking and compaction, and triggers by the parent', async () => {
+  it('disables thinking and adds no system prompt', async () => {
     const { requests } = await used(() => ({ text: 'ok' }))
     expect(requests[0]).toMatchObject({ thinking: 'off', systemPrompt: '' })
   })

@@ -28,6 +28,8 @@ function callContext(options: { signal?: AbortSignal; exceeded?: string } = {}) 
   const seen = { updates: [] as string[], lines: [] as string[], events: [] as AgentEvent[], charged: [] as Usage[] }
   const budget: Budget = { charge: (usage) => seen.charged.push(usage), exceeded: () => options.exceeded }
   const ctx: ToolContext = {
+    context: undefined,
+    data: () => undefined,
     toolCallId: 'call-1',
     toolName: 'helper',
     sessionId: 'parent',
@@ -103,34 +105,34 @@ describe('SubAgentTool', () => {
     expect(result.isError).toBeUndefined()
   })
 
-  it('stops with the signal of the call (sub_agent_cancellation)', async () => {
+  it("aborts with the call's signal (sub_agent_cancellation)", async () => {
     const { result, text, model } = await work([{ text: 'never' }], {}, callContext({ signal: AbortSignal.abort() }))
     expect(text).toBe('(sub-agent produced no text output)\n\nCancelled')
     expect(result).toMatchObject({ isError: true, details: { status: 'aborted' } })
     expect(model.provider.requests).toEqual([])
   })
 
-  it('stops at maxTurns, and fails without any text (sub_agent_max_turns)', async () => {
+  it('stops at maxTurns and fails if there is no text (sub_agent_max_turns)', async () => {
     const { result, text, model } = await work([callAdd, callAdd, { text: 'too late' }], { tools: [add], maxTurns: 2 })
     expect(text).toBe('(sub-agent produced no text output)\n\n[Agent stopped: Max turns reached (2/2)]')
     expect(result).toMatchObject({ isError: true, details: { status: 'limit' } })
     expect(model.provider.requests).toHaveLength(2)
   })
 
-  it('returns partial text before a limit, marked as unfinished', async () => {
+  it('returns the partial text with a notice when it reaches a limit', async () => {
     const { result, text } = await work([{ text: 'half of it', ...callAdd }, { text: 'rest' }], { tools: [add], maxTurns: 1 })
     expect(text).toBe('half of it\n\n[Agent stopped: Max turns reached (1/1)]')
     expect(result.isError).toBeUndefined()
   })
 
-  it('applies limits for tokens and time', async () => {
+  it('applies token and time limits to the sub-agent', async () => {
     const tokens = await work([{ ...callAdd, usage: { input: 10 } }, { text: 'late' }], { tools: [add], maxTotalTokens: 10 })
     expect(tokens.text).toContain('Max tokens reached (10/10)')
     const time = await work([{ text: 'late' }], { maxDurationMs: 0 })
     expect(time.text).toContain('Max duration reached')
   })
 
-  it('reports an error with the partial text and the message (AMB-003)', async () => {
+  it('returns an error with the partial text and the message (AMB-003)', async () => {
     const failed = await work([{ fail: { code: 'api', message: 'no such model' } }])
     expect(failed.text).toBe('(sub-agent produced no text output)\n\nno such model')
     expect(failed.result).toMatchObject({ isError: true, details: { status: 'error' } })
@@ -139,14 +141,14 @@ describe('SubAgentTool', () => {
     expect(halfway.result.isError).toBe(true)
   })
 
-  it('names the call that cannot be approved', async () => {
+  it('reports the call that cannot be approved', async () => {
     const risky = tool('risky', () => 'done', { needsApproval: true })
     const { result, text } = await work([{ toolCalls: [{ name: 'risky', arguments: {} }] }], { tools: [risky] })
-    expect(text).toContain('"risky" must be approved by a person')
+    expect(text).toContain('"risky" needs approval')
     expect(result).toMatchObject({ isError: true, details: { status: 'paused' } })
   })
 
-  it('refuses a call without a task (sub_agent_missing_task_parameter)', async () => {
+  it('rejects a call without a task (sub_agent_missing_task_parameter)', async () => {
     const { ctx } = callContext()
     for (const args of [{}, { task: '' }, { task: ' \n' }, { task: 7 }]) {
       await expect(subAgent(scripted([])).execute(args, ctx)).rejects.toMatchObject({
@@ -161,7 +163,7 @@ describe('SubAgentTool', () => {
     })
   })
 
-  it('starts over with every call, in a new session', async () => {
+  it('starts a new session for every call', async () => {
     const model = scripted([{ text: 'one' }, { text: 'two' }])
     const agent = subAgent(model, { forward: 'events' })
     const first = callContext()
@@ -180,7 +182,7 @@ describe('SubAgentTool', () => {
 })
 
 describe('progress of a sub-agent', () => {
-  it('updates with text and tool calls (sub_agent_event_forwarding)', async () => {
+  it('emits updates with text and tool calls (sub_agent_event_forwarding)', async () => {
     const script = [{ text: ['look', 'ing'], ...callAdd }, { text: ['it ', 'is 3'] }]
     const { updates, events } = await work(script, { tools: [add] })
     expect(updates[0]).toBe('look')
@@ -189,7 +191,7 @@ describe('progress of a sub-agent', () => {
     expect(events).toEqual([])
   })
 
-  it('emits update events whose total size is linear in the text', async () => {
+  it('emits updates whose total size is linear in the text', async () => {
     const turn = fc.record({ text: fc.array(fc.string({ unit: 'grapheme', maxLength: 40 }), { maxLength: 60 }), calls: fc.nat(3) })
     await fc.assert(
       fc.asyncProperty(fc.array(turn, { maxLength: 8 }), async (turns) => {
@@ -241,7 +243,7 @@ describe('progress of a sub-agent', () => {
 describe('nested sub-agents', () => {
   const inner = () => subAgent(scripted([]), { name: 'inner' })
 
-  it('throws at construction, also for a copied sub-agent', () => {
+  it('throws in the constructor, also for a copied sub-agent', () => {
     for (const nested of [inner(), { ...inner(), execute: () => 'x' }]) {
       expect(() => subAgent(scripted([]), { tools: [add, nested] })).toThrow(expect.objectContaining({ code: 'nestedSubAgent' }))
     }
@@ -258,7 +260,7 @@ describe('nested sub-agents', () => {
     expect(model.provider.requests[0]?.tools.map(({ name }) => name)).toEqual(['add'])
   })
 
-  it('refuses other invalid options', () => {
+  it('rejects other invalid sub-agent options', () => {
     const model = scripted([])
     expect(() => subAgent(model, { name: 'my agent' })).toThrow(ConfigError)
     expect(() => subAgent(model, { tools: [add, add] })).toThrow(/unique/)
@@ -281,7 +283,7 @@ describe('a sub-agent in a parent loop', () => {
     expect(ofType(events, 'toolExecutionUpdate').at(-1)?.partialResult.content).toEqual([{ type: 'text', text: 'three' }])
   })
 
-  it('emits child events inside its call, with child ids', async () => {
+  it('emits child events with child ids during its call', async () => {
     const helper = subAgent(scripted([{ text: 'three' }]), { forward: 'events' })
     const { events, result } = await play(parentScript, { tools: [helper] })
     const children = ofType(events, 'childEvent').map(({ event }) => event)
@@ -292,7 +294,7 @@ describe('a sub-agent in a parent loop', () => {
     expect(ofType(children, 'agentStart')[0]?.parentLoopId).toBe(result.loopId)
   })
 
-  it('runs two at the same time (sub_agent_parallel)', async () => {
+  it('runs two sub-agents at the same time (sub_agent_parallel)', async () => {
     const bothAsked = gate()
     let asked = 0
     const answer: Script = async () => {
@@ -314,7 +316,7 @@ describe('a sub-agent in a parent loop', () => {
     expect(agent.messages.at(-1)).toMatchObject({ content: [{ text: '[Agent stopped: Max tokens reached (100/100)]' }] })
   })
 
-  it('does not double its usage against a limit', async () => {
+  it('counts its usage toward a limit only once', async () => {
     const helper = subAgent(scripted([{ text: 'three', usage: { input: 60, output: 40 } }]))
     const { result } = await play(parentScript, { tools: [helper], limits: { maxTotalTokens: 101 } })
     expect(result.status).toBe('completed')
@@ -331,7 +333,7 @@ describe('a sub-agent in a parent loop', () => {
     expect(end?.isError).toBe(true)
   })
 
-  it('aborts with the parent run at any event', async () => {
+  it('ends with the parent run after an abort at any event', async () => {
     for (let at = 1; at < 40; at += 1) {
       const child = scripted([{ text: 'looking', ...callAdd }, { text: 'never whole' }], { chunkSize: 4 })
       const statuses: unknown[] = []
@@ -365,7 +367,7 @@ describe('a sub-agent in a parent loop', () => {
   })
 })
 
-it('ends the parent run if a price in a sub-agent is invalid', async () => {
+it('ends the parent run if a sub-agent price is invalid', async () => {
   const rates = { inputPerMillion: 1, outputPerMillion: 1, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
   const inner = scripted([{ text: 'inner', usage: { input: 10, output: 5 } }])
   // What it costs is known when it has answered, and is no price.
@@ -378,6 +380,6 @@ it('ends the parent run if a price in a sub-agent is invalid', async () => {
   const parent = scripted([{ toolCalls: [{ name: 'child', arguments: { task: 'go' } }] }, { text: 'goes on' }])
   parent.config.cost = rates
   const limited = await new Agent({ model: parent, tools: [child], limits: { maxCost: 1 }, logger: false }).prompt('go').result
-  expect(limited).toMatchObject({ status: 'limit', limit: { name: 'budget', reason: expect.stringContaining('cannot be counted') } })
+  expect(limited).toMatchObject({ status: 'limit', limit: { name: 'budget', reason: expect.stringContaining('Cannot compute the cost') } })
   expect(parent.provider.requests).toHaveLength(1)
 })

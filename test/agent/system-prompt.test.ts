@@ -34,7 +34,7 @@ describe('built-in prompt strategies', () => {
 })
 
 describe('composeSystemPrompt', () => {
-  it('joins blocks in order with an empty line (system_prompt_compose_from_strategy)', async () => {
+  it('joins blocks in order with a blank line (system_prompt_compose_from_strategy)', async () => {
     const content = { constraints: 'Never lie.', tools: 'You have bash.', identity: 'You are Ada.', instructions: 'Answer.' }
     expect(await composeSystemPrompt(agentPrompt, content)).toBe('You are Ada.\n\nAnswer.\n\nYou have bash.\n\nNever lie.')
   })
@@ -77,7 +77,7 @@ describe('composeSystemPrompt', () => {
     )
   })
 
-  it('refuses an unknown block and names the existing ones', async () => {
+  it('rejects an unknown block and lists the known ones', async () => {
     const error = await failure(composeSystemPrompt(minimalPrompt, { identity: 'x', tasks: 'y' }))
     expect(error).toBeInstanceOf(ConfigError)
     expect(error).toMatchObject({ code: 'invalidOption', message: 'The strategy has no block "tasks". It has: "identity", "task".' })
@@ -90,14 +90,14 @@ describe('composeSystemPrompt', () => {
     expect(await composeSystemPrompt(strategy, {})).toBe('')
   })
 
-  it('refuses invalid blocks and names the value', async () => {
+  it('rejects invalid blocks and reports the value', async () => {
     expect(await failure(composeSystemPrompt(one(0), {}))).toMatchObject({ message: expect.stringContaining('is 0;') })
     expect(await failure(composeSystemPrompt(one(1.5), {}))).toMatchObject({ message: expect.stringContaining('is 1.5;') })
     const noOrder = { blocks: [{ name: 'a', order: Number.NaN, maxLength: 1 }] }
     expect(await failure(composeSystemPrompt(noOrder, {}))).toMatchObject({ message: expect.stringContaining('NaN') })
     const twice = { blocks: [...one(1).blocks, ...one(2).blocks] }
     expect(await failure(composeSystemPrompt(twice, {}))).toMatchObject({
-      message: expect.stringContaining('Two blocks are called "only"'),
+      message: expect.stringContaining('Two blocks are named "only"'),
     })
   })
 })
@@ -111,26 +111,26 @@ describe('composeSystemPrompt: file blocks', () => {
     expect(await composeSystemPrompt(minimalPrompt, { identity: 'file: empty.md ', task: 'x' }, { workspace })).toBe('x')
   })
 
-  it('names block and file when the file is missing (compose_file_not_found)', async () => {
+  it('reports the block and file if the file is missing (compose_file_not_found)', async () => {
     const error = await failure(composeSystemPrompt(minimalPrompt, { task: 'file:none.md' }, { workspace }))
     expect(error).toBeInstanceOf(WorkspaceError)
     expect(error).toMatchObject({ code: 'notFound', message: expect.stringMatching(/"task".*none\.md/) })
   })
 
-  it('refuses paths outside the workspace', async () => {
+  it('rejects paths outside the workspace', async () => {
     for (const path of ['/etc/passwd', '../secret.md']) {
       const error = await failure(composeSystemPrompt(minimalPrompt, { task: `file:${path}` }, { workspace }))
       expect(error).toMatchObject({ name: 'WorkspaceError', code: 'outside' })
     }
   })
 
-  it('throws if there is no workspace', async () => {
+  it('throws if a file block has no workspace', async () => {
     const error = await failure(composeSystemPrompt(minimalPrompt, { task: 'file:a.md' }))
     expect(error).toBeInstanceOf(ConfigError)
     expect(error).toMatchObject({ code: 'invalidOption', message: expect.stringMatching(/"task".*"a\.md".*no workspace/) })
   })
 
-  it('gives the same result as inline text while reading only the start', async () => {
+  it('returns the same result as inline text while reading only the start', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.string({ unit: 'binary', minLength: 1 }),
@@ -145,7 +145,7 @@ describe('composeSystemPrompt: file blocks', () => {
     )
   })
 
-  it('reads no more than needed, and passes on the signal', async () => {
+  it('reads only as many bytes as needed and forwards the signal', async () => {
     const asked: unknown[] = []
     const read = (_path: string, options?: object) => {
       asked.push(options)
@@ -156,7 +156,7 @@ describe('composeSystemPrompt: file blocks', () => {
     expect(asked).toEqual([{ end: 10, signal }])
   })
 
-  it('rejects with the reason of the signal', async () => {
+  it("rejects with the signal's abort reason", async () => {
     const signal = AbortSignal.abort('enough')
     expect(await failure(composeSystemPrompt(minimalPrompt, { task: 'file:prompts/coder.md' }, { workspace, signal }))).toBe('enough')
   })

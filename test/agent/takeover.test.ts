@@ -32,8 +32,8 @@ const texts = ({ messages }: Pick<Agent, 'messages'>) =>
     'content' in message ? message.content.map((block) => (block.type === 'text' ? block.text : block.type)) : [],
   )
 
-describe('a refused writer', () => {
-  it('rejects an agent after a takeover, and the new owner continues', async () => {
+describe('a rejected writer', () => {
+  it("rejects the old agent's writes after a takeover", async () => {
     const store = memorySessionStore()
     const { agent, run, finish } = await busyIn(store)
     const newer = await busyNewcomer(store)
@@ -71,7 +71,7 @@ describe('a refused writer', () => {
 })
 
 describe('takeover', () => {
-  it('reads records written meanwhile, and reports the right run id', async () => {
+  it('reads records written by the other owner and reports the correct run id', async () => {
     const store = memorySessionStore()
     const first = new Agent({ model: says('a', 'b', 'c'), session: store, sessionId: 's' })
     await first.prompt('one').result
@@ -98,7 +98,7 @@ describe('takeover', () => {
     ])
   })
 
-  it('reports the unknown outcome of a call that ran elsewhere', async () => {
+  it('reports an unknown outcome for a call that ran in another process', async () => {
     const store = memorySessionStore()
     const resumed = await resumeAgent(store, 's', { model: says('I see'), create: true })
     const { run, finish } = await busyIn(store)
@@ -120,7 +120,7 @@ describe('takeover', () => {
     expect(texts(newer).slice(-2)).toEqual(['done', 'old'])
   })
 
-  it('requests approvals that the other owner left pending', async () => {
+  it('requests approvals left pending by the other owner', async () => {
     const store = memorySessionStore()
     const work = tool('work', () => 'ran', { needsApproval: true })
     const first = new Agent({
@@ -140,7 +140,7 @@ describe('takeover', () => {
     expect(texts(second)).toEqual(['one', 'a', 'two', 'toolCall', 'ran', 'well?', 'b'])
   })
 
-  it('keeps messages added or replaced since the read', async () => {
+  it('keeps messages added or replaced since the last read', async () => {
     const store = memorySessionStore()
     const first = new Agent({ model: says('a', 'b', 'c'), session: store, sessionId: 's' })
     await first.prompt('one').result
@@ -157,7 +157,7 @@ describe('takeover', () => {
     expect(texts(await resumeAgent(store, 's', { model: says() }))).toEqual(texts(replaced))
   })
 
-  it('continues on its branch', async () => {
+  it('continues on its own branch after a takeover', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: says('a'), session: store, sessionId: 's' })
     await agent.prompt('one').result
@@ -173,7 +173,7 @@ describe('takeover', () => {
     expect((await store.load('s')).loops.every(({ base }) => base === undefined)).toBe(true)
   })
 
-  it('reads what another owner wrote after close()', async () => {
+  it('reads records that another owner wrote after close()', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: says('a', 'c'), session: store, sessionId: 's' })
     await agent.prompt('one').result
@@ -184,7 +184,7 @@ describe('takeover', () => {
     expect(texts(agent)).toEqual(['one', 'a', 'two', 'b', 'three', 'c'])
   })
 
-  it('retries a takeover that failed halfway', async () => {
+  it('retries a takeover that failed partway', async () => {
     const store = memorySessionStore()
     const { run, finish } = await busyIn(store)
     let isFull = true
@@ -202,7 +202,7 @@ describe('takeover', () => {
     expect(texts(await resumeAgent(store, 's', { model: says() }))).toEqual(texts(newer))
   })
 
-  it('succeeds for one of two concurrent starts', async () => {
+  it('succeeds for only one of two concurrent starts', async () => {
     for (const create of [true, false]) {
       const store = memorySessionStore()
       const agents = await Promise.all(

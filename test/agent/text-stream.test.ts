@@ -12,7 +12,7 @@ async function piecesOf({ textStream }: AgentRun): Promise<string[]> {
   return pieces
 }
 
-it('yields text of all responses from the beginning, also for late readers', async () => {
+it('yields the text of all responses from the start, also to late readers', async () => {
   const run = agentOf([{ thinking: 'Hm.', text: 'I look. ', toolCalls: [{ name: 'look', arguments: {} }] }, { text: 'I saw it.' }]).prompt(
     'go',
   )
@@ -23,7 +23,7 @@ it('yields text of all responses from the beginning, also for late readers', asy
   expect(await run.text()).toBe('I saw it.')
 })
 
-it('yields the written text, then throws the failure', async () => {
+it('yields the text before a failure, then throws', async () => {
   const run = agentOf([{ text: 'Half', fail: { code: 'auth', message: 'No.', afterText: true } }]).prompt('go')
   let read = ''
   const reading = (async () => {
@@ -33,7 +33,7 @@ it('yields the written text, then throws the failure', async () => {
   expect(read).toBe('Half')
 })
 
-it('continues the run when the reader leaves', async () => {
+it('continues the run after the reader stops', async () => {
   const run = agentOf([{ text: 'A long answer.' }]).prompt('go')
   for await (const _ of run.textStream) break
   expect(await run.result).toMatchObject({ status: 'completed', text: 'A long answer.' })

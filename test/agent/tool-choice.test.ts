@@ -13,7 +13,7 @@ describe('toolChoice validation', () => {
   it.each([
     [{ tool: 'wether' }, '"wether", a tool that the agent does not have. Did you mean weather?'],
     [{ allowed: ['weather', 'zzz'] }, '"zzz", a tool that the agent does not have. Known: weather'],
-  ])('refuses %j by name, with nothing changed', async (toolChoice, message) => {
+  ])('rejects %j by name without changing anything', async (toolChoice, message) => {
     const agent = agentWith()
     expect(() => agent.prompt('Go.', { toolChoice })).toThrow(message)
     expect(() => agentWith({ toolChoice }).prompt('Go.')).toThrow(message)

@@ -46,17 +46,20 @@ const failureOf = (of: object, name: string, ...given: unknown[]) =>
     .catch((error: unknown) => error)
 
 const answersOfCalls: [string, unknown[], string][] = [
-  ['claimCall', ['page', { force: true }], 'claimCall does not take force (true). It takes the request and the id of the client.'],
+  ['claimCall', ['page', { force: true }], 'claimCall does not take force (true). Pass the request and the client id.'],
   ['answerCall', [{ output: 1 }, 'page', { isError: true }], 'answerCall does not take isError (true).'],
-  ['answer', [{ action: 'accept' }, { remember: true }], 'answer does not take remember (true). It takes the request and the answer.'],
+  ['answer', [{ action: 'accept' }, { remember: true }], 'answer does not take remember (true). Pass the request and the answer.'],
 ]
 const decisions: [string, unknown[], string][] = [
-  ['approve', [{ arguments: { euros: 1 } }], 'approve does not take arguments (an object). It takes the request alone'],
+  ['approve', [{ arguments: { euros: 1 } }, 'now'], 'approve does not take "now".'],
+  ['approve', [{ remember: true }], 'remember (true) is not an option'],
+  ['approve', [{ by: 'ada' }], 'does not accept "by" here'],
+  ['approve', [{ arguments: 'all' }], 'arguments is "all"'],
   ['deny', ['no', { forever: true }], 'deny does not take forever (true).'],
 ]
 
 describe('unknown arguments to a remote run and session', () => {
-  it.each([...decisions, ...answersOfCalls])('rejects them by name: %s%j', async (name, more, sentence) => {
+  it.each([...decisions, ...answersOfCalls])('rejects unknown arguments by name: %s%j', async (name, more, sentence) => {
     const { session, run, request } = await waitingElsewhere()
     for (const of of name === 'answer' ? [run] : [run, session]) {
       const failure = await failureOf(of, name, request, ...more)
@@ -78,12 +81,9 @@ describe('unknown arguments to a remote run and session', () => {
 
 describe('unknown arguments to a run', () => {
   it.each<[string, unknown[], string]>([
-    ['approve', [{ arguments: { euros: 1 } }], 'approve does not take arguments (an object). It takes the request alone'],
-    ['approve', [{ reason: 'ok', remember: true }], 'approve does not take reason ("ok"), remember (true).'],
-    ['approve', ['yes'], 'approve does not take "yes".'],
     ['deny', [{ reason: 'no' }], 'reason is an object; it must be a text.'],
     ['deny', ['no', { forever: true }], 'deny does not take forever (true).'],
-  ])('throws and names them: %s%j', async (name, more, sentence) => {
+  ])('throws for unknown arguments by name: %s%j', async (name, more, sentence) => {
     const { run, request } = await waiting()
     expect(() => call(run, name, request, ...more)).toThrow(
       expect.objectContaining({ code: 'invalidOption', message: expect.stringContaining(sentence) }),
@@ -93,7 +93,12 @@ describe('unknown arguments to a run', () => {
     expect((await run.result).status).toBe('completed')
   })
 
-  it.each(answersOfCalls)('rejects and names them: %s%j', async (name, more, sentence) => {
+  it.each<[string, unknown[], string]>([
+    ...answersOfCalls,
+    ['approve', [{ arguments: { euros: 1 } }, 'now'], 'approve does not take "now".'],
+    ['approve', [{ reason: 'ok', remember: true }], 'reason'],
+    ['approve', ['yes'], 'approve is "yes"'],
+  ])('rejects unknown arguments by name: %s%j', async (name, more, sentence) => {
     const { run, request } = await waiting()
     const failure = await failureOf(run, name, request, ...more)
     expect(failure).toMatchObject({ code: 'invalidOption', message: expect.stringContaining(sentence) })
@@ -107,16 +112,18 @@ describe('unknown arguments to a run', () => {
     expect((await run.result).status).toBe('completed')
   })
 
-  it('refuses a decision with unknown keys', async () => {
+  it('rejects a decision with unknown keys', async () => {
     const { run, request } = await waiting()
     run.approve(request)
     const asked = await inputOf(run)
-    expect(() => call(run, 'answer', asked, { action: 'accept', values: { a: 1 } })).toThrow('values (an object) is no option of answer.')
+    expect(() => call(run, 'answer', asked, { action: 'accept', values: { a: 1 } })).toThrow(
+      'values (an object) is not an option of answer.',
+    )
     expect(() => call(run, 'answer', asked, { action: 'yes' })).toThrow(
       'answer.action is "yes"; it must be "accept" or "decline" or "cancel".',
     )
     expect(() => call(run, 'answer', asked, { content: {} })).toThrow('answer.action')
-    expect(() => call(run, 'answer', asked, 'yes')).toThrow('That is no answer to a request for input.')
+    expect(() => call(run, 'answer', asked, 'yes')).toThrow('Invalid answer to an input request.')
     run.answer(asked, { action: 'decline' })
     expect((await run.result).status).toBe('completed')
   })
@@ -124,7 +131,7 @@ describe('unknown arguments to a run', () => {
   it.each(['steer', 'followUp'])('throws for settings passed to %s', async (name) => {
     const { agent, run, request } = await waiting()
     for (const of of [run, agent]) expect(() => call(of, name, 'Wait.', { maxTokens: 3 })).toThrow(`${name} does not take maxTokens (3).`)
-    expect(() => call(run, 'events', { from: 3 })).toThrow('from (3) is no option.')
+    expect(() => call(run, 'events', { from: 3 })).toThrow('from (3) is not an option.')
     run.deny(request)
     expect((await run.result).returned).toEqual([])
     expect(() => call(agent, 'regenerate', 'some-id')).toThrow('options is "some-id"; it must be an object.')

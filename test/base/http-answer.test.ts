@@ -14,6 +14,6 @@ it.each([
   ['1e308', undefined],
   ['', undefined],
   [null, undefined],
-])('reads %s as %s ms', (header, ms) => {
+])('parses %s as %s ms', (header, ms) => {
   expect(retryAfterIn(header, clock)).toBe(ms)
 })

@@ -17,7 +17,7 @@ describe('imageSize', () => {
 })
 
 describe('isCutOff', () => {
-  it.each(pictures)('sees each cut of a %s behind its header', (_name, bytes, dispensable) => {
+  it.each(pictures)('detects each truncation of a %s after its header', (_name, bytes, dispensable) => {
     const wrong: number[] = []
     for (let length = 0; length <= bytes.length; length += 1) {
       const part = base64(bytes.subarray(0, length))
@@ -27,13 +27,13 @@ describe('isCutOff', () => {
     expect(wrong).toEqual([])
   })
 
-  it('takes a JPEG with bytes behind its end, and does not take the end of its preview for its own', () => {
+  it('accepts trailing bytes, and ignores the end of an embedded preview', () => {
     const whole = jpeg(30, 20, 300_000)
     expect(isCutOff(base64(Buffer.concat([whole, Buffer.alloc(500_000, 1)])))).toBe(false)
     expect(isCutOff(base64(whole.subarray(0, 200_000)))).toBe(true)
   })
 
-  it('judges nothing else', () => {
+  it('returns false for other and unreadable formats', () => {
     for (const bytes of ['', 'BM', '%PDF-1.7', 'GIF89a', '\x89PNG\r\n\x1a\n', 'RIFF....WEBP', '\xff\xd8\xff'])
       expect(isCutOff(btoa(bytes))).toBe(false)
     expect(isCutOff('no base64')).toBe(false)
@@ -41,7 +41,7 @@ describe('isCutOff', () => {
 })
 
 describe('pdfPages', () => {
-  it('counts page objects, or believes the head of a linearized file', () => {
+  it('counts page objects, or reads the count of a linearized file', () => {
     expect(pdfPages(pdf(3).data ?? '')).toBe(3)
     expect(pdfPages(btoa('%PDF-1.7\n1 0 obj << /Linearized 1 /L 9 /N 1234 >>'))).toBe(1234)
     expect(pdfPages(btoa('%PDF-1.7'))).toBeUndefined()

@@ -24,8 +24,8 @@ const spaced = fc
   .tuple(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(0, 1, 2))
   .map(([value, indent]) => JSON.stringify(value, null, indent))
 
-describe('JSON while it is written', () => {
-  it('says the same as JSON.parse at the end, wherever it was cut', () => {
+describe('PartialJson', () => {
+  it('equals JSON.parse at the end, wherever the text was split', () => {
     fc.assert(
       fc.property(spaced, fc.array(fc.nat(200), { maxLength: 12 }), (text, cuts) => {
         const json = new PartialJson()
@@ -46,7 +46,7 @@ describe('JSON while it is written', () => {
     )
   })
 
-  it('any beginning of any JSON has a value that the whole one extends', () => {
+  it('parses any prefix to a value that the full text extends', () => {
     fc.assert(
       fc.property(spaced, fc.nat(300), (text, cut) => {
         expect(extendsIt(parsePartialJson(text.slice(0, cut).replace(/[-\d.eE+]+$/, '')), JSON.parse(text))).toBe(true)
@@ -72,10 +72,10 @@ describe('JSON while it is written', () => {
     ['', undefined],
     ['  ', undefined],
     ['{"__proto__": {"x": 1', JSON.parse('{"__proto__": {}}')],
-  ])('%j says %j', (text, value) => expect(parsePartialJson(text)).toEqual(value))
+  ])('parses %j as %j', (text, value) => expect(parsePartialJson(text)).toEqual(value))
 
   it.each(['{a: 1}', '[1,]', '{"a" 1}', '[1 2]', '{"a":1}}', 'tru e', '01,', '["\n"]', '["\\x"]', 'Sure! {"a": 1}', `${'['.repeat(300)}`])(
-    '%j is no JSON',
+    'rejects %j',
     (text) => {
       const json = new PartialJson()
       json.push(text)
@@ -84,7 +84,7 @@ describe('JSON while it is written', () => {
     },
   )
 
-  it('what is closed is shared, what is open is new', () => {
+  it('shares closed values between snapshots and copies open ones', () => {
     const json = new PartialJson()
     json.push('{"done": {"a": 1}, "list": ["x')
     const before = json.snapshot() as { done: object; list: string[] }
@@ -96,7 +96,7 @@ describe('JSON while it is written', () => {
     expect(after).not.toBe(before)
   })
 
-  it('a snapshot is made once, and the value grows in place', () => {
+  it('caches a snapshot while the value grows in place', () => {
     const json = new PartialJson()
     json.push('{"list": ["x')
     const [value, snapshot] = [json.value, json.snapshot()]
@@ -110,7 +110,7 @@ describe('JSON while it is written', () => {
     expect(json.snapshot()).toBe(whole)
   })
 
-  it('snapshots say the same as values, wherever they are taken', () => {
+  it('returns snapshots equal to the value at every position', () => {
     fc.assert(
       fc.property(spaced, fc.integer({ min: 1, max: 9 }), (text, size) => {
         const json = new PartialJson()
@@ -127,7 +127,7 @@ describe('JSON while it is written', () => {
     )
   })
 
-  it('of thousands of open entries a snapshot may be a little behind, and is exact at the end', () => {
+  it('copies rarely for thousands of open entries, and ends exact', () => {
     const json = new PartialJson()
     const numbers = Array.from({ length: 20_000 }, (_, at) => at)
     const pieces = JSON.stringify(numbers).match(/.{1,7}/g) ?? []
@@ -145,7 +145,7 @@ describe('JSON while it is written', () => {
     expect(json.snapshot()).toEqual(numbers)
   })
 
-  it('of a beginning that nobody goes on with the last snapshot is exact', () => {
+  it('returns an exact last snapshot after end', () => {
     const json = new PartialJson()
     json.push(`[${'1,'.repeat(5000)}`)
     json.snapshot()
@@ -157,15 +157,15 @@ describe('JSON while it is written', () => {
 
   const many = runs(100_000, 1_000_000)
   it.each<[string, string, unknown]>([
-    ['a key that comes again and again', `{${'"a":1,'.repeat(many)}"a":2}`, { a: 2 }],
-    ['keys of prototypes', `{${'"__proto__":{"x":1},"constructor":[],'.repeat(many / 4)}"z":0}`, undefined],
+    ['a repeated key', `{${'"a":1,'.repeat(many)}"a":2}`, { a: 2 }],
+    ['prototype keys', `{${'"__proto__":{"x":1},"constructor":[],'.repeat(many / 4)}"z":0}`, undefined],
     ['escapes', `["${'\\u0041\\n'.repeat(many)}"]`, undefined],
-    ['halves of characters', `["${'\\ud83d'.repeat(many)}"]`, undefined],
-    ['halves of characters, as they are', `["${'\udc00\ud83d'.repeat(many)}"]`, undefined],
-    ['blanks', `[${' '.repeat(10 * many)}1]`, [1]],
+    ['escaped lone surrogates', `["${'\\ud83d'.repeat(many)}"]`, undefined],
+    ['unescaped lone surrogates', `["${'\udc00\ud83d'.repeat(many)}"]`, undefined],
+    ['white space', `[${' '.repeat(10 * many)}1]`, [1]],
     ['a long list', `[${'0,'.repeat(2 * many)}1]`, undefined],
-    ['lists as deep as may be', `${'['.repeat(200)}${']'.repeat(200)}`, undefined],
-  ])('%s, in pieces and at once, says what JSON.parse says', (_name, text, value) => {
+    ['lists of maximum depth', `${'['.repeat(200)}${']'.repeat(200)}`, undefined],
+  ])('parses %s like JSON.parse, whole or in pieces', (_name, text, value) => {
     const meant = value ?? JSON.parse(text)
     const whole = new PartialJson()
     whole.push(text)
@@ -183,10 +183,10 @@ describe('JSON while it is written', () => {
   it.each([
     ['lists', '['.repeat(5 * many)],
     ['objects', '{"a":'.repeat(many)],
-    ['lists that are closed', `${'['.repeat(many)}${']'.repeat(many)}`],
-    ['lists behind many others', `[${'[],'.repeat(1000)}${'['.repeat(300)}${']'.repeat(301)}`],
-    ['a number without end', '1'.repeat(10 * many)],
-  ])('%s that nobody could store break it, and leave what was said', (_name, text) => {
+    ['closed lists', `${'['.repeat(many)}${']'.repeat(many)}`],
+    ['lists after many others', `[${'[],'.repeat(1000)}${'['.repeat(300)}${']'.repeat(301)}`],
+    ['an endless number', '1'.repeat(10 * many)],
+  ])('stops at %s beyond its limits and keeps the parsed part', (_name, text) => {
     for (const pieces of [[text], [text.slice(0, 150), text.slice(150)]]) {
       const json = new PartialJson()
       for (const piece of pieces) json.push(piece)
@@ -208,7 +208,7 @@ describe('JSON while it is written', () => {
     ['[1, 2', 1],
     ['[1, 2]', 2],
     ['[[1], [', 1],
-  ])('of %s there are %i whole elements', (text, count) => {
+  ])('counts the complete elements of %s: %i', (text, count) => {
     const json = new PartialJson()
     json.push(text)
     expect(json.completeElements([])).toBe(count)

@@ -44,7 +44,7 @@ afterEach(() => {
 })
 
 describe('two tabs', () => {
-  it('transfers the session to the second, and the first gets a notice and rejected writes', async () => {
+  it('transfers the session to the second tab and rejects writes of the first', async () => {
     const name = newName()
     const [first, second] = [tab(name), tab(name)]
     const loser = await first.store.open('s', agent)
@@ -78,7 +78,7 @@ describe('two tabs', () => {
     expect(takenOver).toEqual([])
   })
 
-  it('gives the lock to the current writer, whoever stole it last', async () => {
+  it('gives the lock to the newest of six concurrent writers', async () => {
     const name = newName()
     const tabs = Array.from({ length: 6 }, () => tab(name))
     const writers = await Promise.all(tabs.map(({ store }) => store.open('s', agent)))
@@ -93,7 +93,7 @@ describe('two tabs', () => {
     await expect.poll(() => tabs[0]?.store.openIds()).toEqual([])
   })
 
-  it('notifies no current writer when two tabs open at once', async () => {
+  it('sends no notice to the current writer if two tabs open simultaneously', async () => {
     const name = newName()
     const tabs = [tab(name), tab(name)]
     const writers = await Promise.all(tabs.map(({ store }) => store.open('s', agent)))
@@ -203,7 +203,7 @@ describe('two tabs', () => {
 })
 
 describe('a worker', () => {
-  it('takes over a session from the page, and the page takes it back', async () => {
+  it('takes over a session from the page, which then takes it back', async () => {
     const name = newName()
     const { store, takenOver } = tab(name)
     const writer = await store.open('s', agent)

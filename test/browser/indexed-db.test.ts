@@ -75,7 +75,7 @@ describe('IndexedDB', () => {
     expect(durabilities).toEqual(['strict', 'strict'])
   })
 
-  it('keeps acknowledged records for a new connection', async () => {
+  it('keeps acknowledged records visible to a new connection', async () => {
     const name = newName()
     const writer = await newStore({ name }).open('s', agent)
     for (const text of ['one', 'two', 'é 😀 \u2028 \ud800']) await writer.append([userMessage(text)])
@@ -95,7 +95,7 @@ describe('IndexedDB', () => {
     expect(await store.tail('s', { after: 6 })).toEqual({ records: [], cursor: 6 })
   })
 
-  it('leaves nothing of a session closed without a record', async () => {
+  it('stores nothing for a session closed without a record', async () => {
     const name = newName()
     const store = newStore({ name })
     await (await store.open('s', agent)).close()
@@ -104,7 +104,7 @@ describe('IndexedDB', () => {
     database.close()
   })
 
-  it('opens the database of an older version and stores files next to its logs', async () => {
+  it('upgrades a database of an older version, including file storage', async () => {
     const [newest, name] = [newName(), newName()]
     const writer = await newStore({ name: newest }).open('s', agent)
     await writer.append([userMessage('one')])
@@ -129,7 +129,7 @@ describe('IndexedDB', () => {
     expect((await store.blob('s', hash)).length).toBe(60_000)
   })
 
-  it('rejects the writer of a session that was deleted and created again', async () => {
+  it('rejects a writer whose session was deleted and created again', async () => {
     const store = newStore()
     const first = await store.open('s', agent)
     await first.append([userMessage('old')])
@@ -175,7 +175,7 @@ describe('IndexedDB', () => {
     database.close()
   })
 
-  it('closes for a tab that upgrades the database and asks for a reload', async () => {
+  it('closes and asks for a reload if another tab upgrades the database', async () => {
     const name = newName()
     const store = newStore({ name })
     const writer = await store.open('s', agent)
@@ -186,7 +186,7 @@ describe('IndexedDB', () => {
     newer.close()
   })
 
-  it('closes for a deletion of the database and starts with an empty one', async () => {
+  it('closes when the database is deleted, and reopens an empty one', async () => {
     const name = newName()
     const store = newStore({ name })
     const writer = await store.open('s', agent)
@@ -251,13 +251,13 @@ describe('IndexedDB', () => {
     expect(heard).toEqual({ tail: 3, next: 3, open: 3 })
   })
 
-  it('explains a fix without IndexedDB', async () => {
+  it('explains how to enable storage without IndexedDB', async () => {
     vi.stubGlobal('indexedDB', undefined)
     const store = newStore()
     await expect(store.open('s', agent)).rejects.toMatchObject({ code: 'io', hint: expect.stringContaining('memorySessionStore()') })
   })
 
-  it('explains a fix if IndexedDB rejects', async () => {
+  it('explains how to enable storage if IndexedDB rejects', async () => {
     vi.spyOn(indexedDB, 'open').mockImplementation(() => {
       throw new DOMException('The user denied permission to access the database.', 'SecurityError')
     })

@@ -14,21 +14,21 @@ const here = { describe: describe.skipIf(!isHere), it, expect }
 
 workspaceSuite(here, { name: 'opfsWorkspace', create })
 
-describe.runIf(!isHere)('opfsWorkspace where there is no file system', () => {
-  it('rejects and suggests memoryWorkspace', async () => {
+describe.runIf(!isHere)('opfsWorkspace without a file system', () => {
+  it('rejects and suggests memoryWorkspace if storage is unavailable', async () => {
     await expect(create().read('f')).rejects.toMatchObject({ code: 'io', message: expect.stringContaining('memoryWorkspace') })
   })
 })
 
 here.describe('opfsWorkspace', () => {
-  it('shares files with others on the same directory only', async () => {
+  it('shares files only between workspaces on the same directory', async () => {
     const directory = crypto.randomUUID()
     await opfsWorkspace({ directory }).write('a/b.txt', text('kept'))
     expect(new TextDecoder().decode(await opfsWorkspace({ directory }).read('a/b.txt'))).toBe('kept')
     await expect(create().read('a/b.txt')).rejects.toMatchObject({ code: 'notFound' })
   })
 
-  it('lets one of twenty writers win across objects', async () => {
+  it('lets exactly one of twenty concurrent writers succeed', async () => {
     const directory = crypto.randomUUID()
     const { version } = await opfsWorkspace({ directory }).write('f', text('base'))
     const write = (_: unknown, at: number) => opfsWorkspace({ directory }).write('f', text(String(at)), { ifMatch: version })
@@ -47,7 +47,7 @@ here.describe('opfsWorkspace', () => {
     await Promise.all(writes)
   })
 
-  it('changes nothing for a write aborted before its turn', async () => {
+  it('changes nothing if a write is aborted while queued', async () => {
     const workspace = create()
     await workspace.write('f', text('old'))
     const aborter = new AbortController()
@@ -59,15 +59,15 @@ here.describe('opfsWorkspace', () => {
     expect(new TextDecoder().decode(await workspace.read('f'))).toBe('first')
   })
 
-  it.each([{ directory: '../up' }, { directory: '/root' }, { directory: 'a\\b' }])('rejects %j as its root', (options) => {
+  it.each([{ directory: '../up' }, { directory: '/root' }, { directory: 'a\\b' }])('rejects %j as its root directory', (options) => {
     expect(() => opfsWorkspace(options)).toThrow(/path/)
   })
 
-  it('rejects unknown options by name', () => {
+  it('rejects unknown options and names them', () => {
     expect(() => opfsWorkspace(JSON.parse('{"folder":"x"}'))).toThrow(/folder/)
   })
 
-  it('serves the file tools of an agent', async () => {
+  it("serves an agent's file tools", async () => {
     const workspace = create()
     const model = scripted([
       { toolCalls: [{ name: 'write_file', arguments: { path: 'notes.md', content: 'one\ntwo\n' } }] },

@@ -141,7 +141,7 @@ async function story(appState: AppState, file: string): Promise<Set<AppState['cu
   return seen
 }
 
-it('reports a fault at any await of appState, keeps the text and leaks no promise', async () => {
+it('reports a failure at any await of appState without losing text', async () => {
   const other = await open()
   await say(other, 'of another day')
   const { text: file } = await other.backend.exportAs(other.current.value.sessionId, 'phi')
@@ -221,7 +221,7 @@ it('continues a run in a hidden conversation and leaves its approval to the user
   expect(first.chat.agent.messages.some((message) => message.role === 'toolResult' && !message.isError)).toBe(true)
 })
 
-it('marks a hidden run as answered until the user looks', async () => {
+it('marks a hidden conversation as answered until the user opens it', async () => {
   const appState = await open()
   const first = appState.current.value
   first.draft.text.value = 'hello'

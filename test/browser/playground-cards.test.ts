@@ -27,6 +27,7 @@ it('shows characters that hide, reorder or move text in a tool card', () => {
       h(ToolCard, {
         tool,
         argumentsText: JSON.stringify(common.args),
+        data: [{ name: hidden, dataId: 'd', value: hidden, toolCallId: 'c1' }],
         asked: [],
         questions: [],
         child: undefined,
@@ -37,6 +38,7 @@ it('shows characters that hide, reorder or move text in a tool card', () => {
     )
     expect([tool.status, controls.exec(place.textContent ?? '')]).toEqual([tool.status, null])
     expect(place.querySelector('.tool-name')?.textContent).toContain('read'.concat('safe\\u{202e}gnp.exe\\u{2066}'))
+    expect(place.querySelector('.data-part')?.textContent).toContain('\\u{202e}')
     expect(place.querySelectorAll('pre')[0]?.textContent).toContain('\\u{202e}')
     for (const element of place.querySelectorAll('[title], [aria-label]')) {
       expect(controls.test(`${element.getAttribute('title')}${element.getAttribute('aria-label')}`)).toBe(false)
@@ -58,7 +60,7 @@ it('gives a placeholder the same contrast as other quiet text', (test) => {
   expect([color, opacity]).toEqual([getComputedStyle(quiet).color, '1'])
 })
 
-it('offers to continue after a reload during several tools', () => {
+it('offers to continue after a reload during several tool calls', () => {
   const call = (id: string) => ({ type: 'toolCall' as const, id, name: 'look', arguments: {} })
   const messages: AgentMessage[] = [
     { role: 'user', id: 'm1', content: [{ type: 'text', text: 'Look.' }], timestamp: 1 },

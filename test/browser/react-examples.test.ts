@@ -31,7 +31,7 @@ async function send(words: string): Promise<void> {
   button.click()
 }
 
-it('examples/use-chat/page.tsx asks for approval, and shows the conversation after a reload', async () => {
+it('examples/use-chat/page.tsx requests approval and restores the conversation after a reload', async () => {
   const parameters = { type: 'object', properties: {} }
   const weather = defineTool({ name: 'weather', description: 'Weather.', parameters, needsApproval: true, execute: () => 'rain' })
   const model = scripted([{ toolCalls: [{ name: 'weather', arguments: {} }] }, { text: 'Take a coat.' }])
@@ -49,7 +49,7 @@ it('examples/use-chat/page.tsx asks for approval, and shows the conversation aft
   await sessions.close()
 })
 
-it('examples/browser/react/page.tsx keeps the conversation in this browser', async () => {
+it('examples/browser/react/page.tsx stores the conversation in the browser', async () => {
   const start = async () => (await find('button', 'Start')).click()
   await load('browser/react/page.tsx')
   await start()

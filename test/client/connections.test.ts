@@ -19,7 +19,7 @@ function served() {
   return { session, streams }
 }
 
-it('closes the connection of an abandoned stream at once', async () => {
+it('closes the connection of an abandoned stream immediately', async () => {
   const { session, streams } = served()
   const stop = session.subscribe(() => undefined)
   await expect.poll(() => streams.length).toBe(1)
@@ -32,7 +32,7 @@ it('closes the connection of an abandoned stream at once', async () => {
   await expect.poll(() => streams[1]?.signal.aborted).toBe(true)
 })
 
-it('sends no-store, so two tabs do not wait for one cache entry', async () => {
+it('sends no-store, so two tabs do not share one cache entry', async () => {
   const { session, streams } = served()
   session.subscribe(() => undefined)
   await session.prompt('Hi.').result
@@ -40,11 +40,11 @@ it('sends no-store, so two tabs do not wait for one cache entry', async () => {
   expect(new Set(streams.map(({ cache }) => cache))).toEqual(new Set(['no-store']))
 })
 
-it.each(['', '.hidden', 'a/b'])('refuses an invalid sessionId by name: %j', (sessionId) => {
+it.each(['', '.hidden', 'a/b'])('rejects an invalid sessionId and names it: %j', (sessionId) => {
   expect(() => remoteSession({ url: 'http://localhost', sessionId })).toThrow(/sessionId .*an id of 1 to 200 characters/)
 })
 
-it('ignores events that a proxy repeats, also at a resumed response', async () => {
+it('ignores events that a proxy repeats, also when a response resumes', async () => {
   const model = scripted(() => ({ text: ['one ', 'two ', 'three'] }))
   const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model }) })
   onTestFinished(() => sessions.close())

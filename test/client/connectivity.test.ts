@@ -33,7 +33,7 @@ function session(failures: number, initialDelayMs: number, onWait: () => void) {
 }
 
 describe('reconnect delay', () => {
-  it('ends when the platform is online again', async () => {
+  it('ends the reconnect delay when the platform is online again', async () => {
     const { scope } = platform()
     expect(
       await session(2, 3_600_000, () => scope.dispatchEvent(new Event('online')))
@@ -42,7 +42,7 @@ describe('reconnect delay', () => {
     ).toBe('Hello.')
   })
 
-  it('ends when the page becomes visible', async () => {
+  it('ends the reconnect delay when the page becomes visible', async () => {
     const { page } = platform()
     expect(
       await session(1, 3_600_000, () => page.dispatchEvent(new Event('visibilitychange')))
@@ -51,7 +51,7 @@ describe('reconnect delay', () => {
     ).toBe('Hello.')
   })
 
-  it('ends with an abort before the server received the prompt, and returns it', async () => {
+  it('returns the prompt if aborted before the server received it', async () => {
     const { navigator } = platform()
     navigator.onLine = false
     const talk = session(1, 3_600_000, () => run.abort())
@@ -61,7 +61,7 @@ describe('reconnect delay', () => {
     expect(await talk.prompt('Hi again.').text()).toBe('Hello.')
   })
 
-  it('ends with an abort, and a run started anyway arrives as another run', async () => {
+  it('shows a run that started despite an abort as a separate run', async () => {
     const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model: scripted(() => ({ text: ['Hello.'] })) }) })
     const app = createAgentApp({ sessions, authorize: () => true })
     let isLost = true
@@ -87,7 +87,7 @@ describe('reconnect delay', () => {
     await sessions.close()
   })
 
-  it('lasts while the platform is offline, without attempts', async () => {
+  it('waits without connection attempts while the platform is offline', async () => {
     const { scope, navigator } = platform()
     navigator.onLine = false
     const timer = vi.spyOn(globalThis, 'setTimeout')

@@ -44,8 +44,8 @@ export function faultCases(name: string, upstream: () => URL, cuts: number): voi
     expect(said).toHaveLength(1)
   }
 
-  describe(`a session behind a bad proxy: ${name}`, () => {
-    it(`delivers each event once over ${cuts} random cuts`, async () => {
+  describe(`a session behind a faulty proxy: ${name}`, () => {
+    it(`delivers each event once despite ${cuts} random disconnects`, async () => {
       const random = seededRandom(11)
       await using proxy = await faultProxy(upstream(), () => {
         // Now and then enough for the longest event, which is the last.
@@ -60,7 +60,7 @@ export function faultCases(name: string, upstream: () => URL, cuts: number): voi
       console.log(`${name}: ${proxy.counts.cut} cuts over ${runs} runs`)
     })
 
-    it('survives any fault of a proxy', async () => {
+    it('delivers a complete run despite any proxy fault', async () => {
       const random = seededRandom(12)
       const faults = (): Fault[] => [
         { type: 'stall', afterBytes: Math.floor(random() * 8000) },
@@ -85,7 +85,7 @@ export function faultCases(name: string, upstream: () => URL, cuts: number): voi
       expect(Object.keys(proxy.counts).length).toBe(9)
     })
 
-    it('follows runs of another client through connection cuts', async () => {
+    it('follows runs of another client across disconnects', async () => {
       const random = seededRandom(13)
       // What is not a stream can only be had whole.
       const limitOf = (url = '') => (url.includes('/events') || url.endsWith('/runs') ? 6000 : 60_000)

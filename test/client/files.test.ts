@@ -57,10 +57,10 @@ it('sends a file without text, and in queued messages', async () => {
   session.close()
 })
 
-it('refuses bytes that do not match their type before sending', async () => {
+it('rejects bytes that do not match their type before sending', async () => {
   const session = open('refused')
   const page = { type: 'file' as const, mimeType: 'application/pdf', data: btoa('<script></script>') }
-  expect(() => session.prompt({ role: 'user', content: [page] })).toThrow('is told to be application/pdf')
+  expect(() => session.prompt({ role: 'user', content: [page] })).toThrow('is declared as application/pdf')
   expect(session.currentRun).toBeUndefined()
   expect(await session.prompt('Never mind.').text()).toBe('Read.')
 })

@@ -67,26 +67,30 @@ const longRefusal: Answer = (request, response) => {
 
 describe('a run on a faulty server', () => {
   it.each<[string, string, Answer]>([
-    ['a refusal without an end', 'stalled', refusal],
-    ['comments, and never an event', 'stalled', comments],
-    ['a refusal that is too long', 'unexpectedAnswer', longRefusal],
-    ['the same beginning with each connection', 'connectionLost', stream(start)],
-    ['a delta for a place that no message has', 'unexpectedAnswer', stream(start, begun, hugeIndex)],
-    ['a delta for half a place', 'unexpectedAnswer', stream(start, begun, { ...hugeIndex, delta: { contentIndex: 0.5 } } as never)],
+    ['an endless error response', 'stalled', refusal],
+    ['only comments', 'stalled', comments],
+    ['an oversized error response', 'unexpectedAnswer', longRefusal],
+    ['the same start at each connection', 'connectionLost', stream(start)],
+    ['a delta with an unknown block index', 'unexpectedAnswer', stream(start, begun, hugeIndex)],
+    [
+      'a delta with a fractional block index',
+      'unexpectedAnswer',
+      stream(start, begun, { ...hugeIndex, delta: { contentIndex: 0.5 } } as never),
+    ],
     ['events of another session', 'unexpectedAnswer', stream({ ...start, sessionId: 'other' } as never)],
   ])('ends with an error: %s', async (_, code, answer) => {
     const { url, asked } = await serving(answer)
     const { status, error } = await sessionAt(url).prompt('Go.').result
     expect([status, error?.code]).toEqual(['error', code === 'stalled' ? 'connectionLost' : code])
-    if (code === 'stalled') expect(error?.message).toContain('Nothing came')
+    if (code === 'stalled') expect(error?.message).toContain('was silent')
     expect(asked.length).toBeLessThanOrEqual(5)
   })
 })
 
 it.each([
-  ['entries that are none', { messages: [null], approvals: [] }],
-  ['calls that are none', { messages: [], approvals: [5] }],
-  ['queued prompts that are none', { messages: [], approvals: [], queued: ['x'] }],
+  ['invalid entries', { messages: [null], approvals: [] }],
+  ['invalid calls', { messages: [], approvals: [5] }],
+  ['invalid queued prompts', { messages: [], approvals: [], queued: ['x'] }],
 ])('rejects a history with %s', async (_, value) => {
   const { url } = await serving(json(value))
   await expect(sessionAt(url).load()).rejects.toMatchObject({ code: 'unexpectedAnswer' })

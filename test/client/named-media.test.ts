@@ -230,8 +230,8 @@ describe('large media in session events', () => {
   })
 
   it.each([
-    ['an answer that has too few bytes', 'short'],
-    ['one that has too many', 'endless'],
+    ['a response with too few bytes', 'short'],
+    ['a response with too many bytes', 'endless'],
   ])('requests a blob again after %s', async (_name, kind) => {
     let times = 0
     const endless = () => new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(64 * 1024)) })
@@ -252,8 +252,8 @@ describe('large media in session events', () => {
   })
 
   it.each([
-    ['keeps no bytes beside its log', { blobs: undefined }],
-    ['does not show at once what was written', { promises: { ...memoryDriver().promises, readAfterWrite: 'eventual' as const } }],
+    ['stores no blobs', { blobs: undefined }],
+    ['is eventually consistent', { promises: { ...memoryDriver().promises, readAfterWrite: 'eventual' as const } }],
   ])('sends bytes inline if a store %s', async (_name, other) => {
     const { blobs, ...driver } = memoryDriver()
     const store = logSessionStore({ ...driver, ...(blobs !== undefined && { blobs }), ...other } as ReturnType<typeof memoryDriver>)
@@ -263,7 +263,7 @@ describe('large media in session events', () => {
     expect([namesIn(await frames(run.loopId)), read()]).toEqual([[], []])
   })
 
-  it('sends bytes inline in sub-agent events of another session', async () => {
+  it("sends bytes inline in another session's sub-agent events", async () => {
     const painter = () => new SubAgentTool({ name: 'painter', description: 'Paints.', forward: 'events', ...drawing() })
     const agent = () => ({
       model: scripted([{ toolCalls: [{ name: 'painter', arguments: { task: 'Paint.' } }] }, { text: 'Done.' }]),

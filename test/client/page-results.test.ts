@@ -38,50 +38,50 @@ describe('browser tool results', () => {
     ['nothing', () => undefined, '(no output)'],
     ['a promise of nothing', async () => undefined, '(no output)'],
     ['null', () => null, 'null'],
-    ['a text as content, and flags', () => ({ content: 'text', endRun: true }), '{"content":"text","endRun":true}'],
+    ['text content with flags', () => ({ content: 'text', endRun: true }), '{"content":"text","endRun":true}'],
     ['a file', () => ({ content: 'text', path: 'a' }), '{"content":"text","path":"a"}'],
-  ])('succeeds if the tool returns %s', async (_name, run, text) => {
+  ])('reports success if the tool returns %s', async (_name, run, text) => {
     expect(await heard(run)).toEqual({ text, isError: false, warnings: [] })
   })
 
   it.each<[string, () => unknown, RegExp]>([
     ['a bigint', () => 1n, /a bigint/],
-    ['a bigint further down', () => ({ n: 1n }), /BigInt/],
-    ['a circle', () => circular, /circular/],
+    ['a nested bigint', () => ({ n: 1n }), /BigInt/],
+    ['a cyclic object', () => circular, /circular/],
     ['a response', () => new Response('x'), /Response/],
     ['a generator', () => (function* () {})(), /Generator/],
     ['a function', () => () => 1, /function/],
-    ['a number that JSON does not have', () => Number.NaN, /NaN/],
-    ['a file of the browser', () => new File(['x'], 'a.txt'), /File/],
-  ])('succeeds with a warning if the result cannot be represented: %s', async (_name, run, why) => {
+    ['a number that JSON cannot represent', () => Number.NaN, /NaN/],
+    ['a browser File', () => new File(['x'], 'a.txt'), /File/],
+  ])('reports success with a warning if the result is not serializable: %s', async (_name, run, why) => {
     const { text, isError, warnings } = await heard(run)
     expect([text, isError, warnings]).toEqual([expect.stringMatching(why), false, ['clientToolFailed']])
-    expect(text).toMatch(/^The tool ran\. Its result cannot be shown: /)
+    expect(text).toMatch(/^The tool ran, but its result cannot be shown: /)
   })
 
   it.each<[string, () => unknown, RegExp]>([
-    ['is longer than the tool allows', () => 'x'.repeat(400), /300 are allowed/],
-    ['has a block that nobody may send', () => ({ content: [{ type: 'audio', data: '' }] }), /content\[0\]/],
+    ['is longer than the tool allows', () => 'x'.repeat(400), /allows 300/],
+    ['has an unsupported block', () => ({ content: [{ type: 'audio', data: '' }] }), /content\[0\]/],
     ['has too many blocks', () => ({ content: Array(21).fill({ type: 'a' }) }), /20 are allowed/],
-  ])('succeeds with a warning if the result is refused because it %s', async (_name, run, why) => {
+  ])('reports success with a warning if the result is rejected because it %s', async (_name, run, why) => {
     const { text, isError, warnings } = await heard(run, { maxResultChars: 300 })
     expect([text, isError, warnings]).toEqual([expect.stringMatching(why), false, ['clientToolFailed']])
-    expect(text).toMatch(/^The tool ran\. Its result cannot be shown: /)
+    expect(text).toMatch(/^The tool ran, but its result cannot be shown: /)
   })
 
-  it.each([20, 8, 2])('succeeds even if %d characters are too few for the reason', async (maxResultChars) => {
+  it.each([20, 8, 2])('reports success even if the result is limited to %d characters', async (maxResultChars) => {
     const { text, isError } = await heard(() => 'x'.repeat(100), { maxResultChars })
     expect([text, isError]).toEqual([maxResultChars === 20 ? 'The tool ran.' : '', false])
   })
 
-  it('fails if the tool throws', async () => {
+  it('reports a failure if the tool throws', async () => {
     const failing = () => {
       throw new Error('no room')
     }
     expect(await heard(failing)).toEqual({ text: 'no room', isError: true, warnings: [] })
   })
 
-  it('fails with a short text if the error is too long', async () => {
+  it('reports a failure with a short text if the error is too long', async () => {
     const failing = () => {
       throw new Error('x'.repeat(200))
     }

@@ -4,7 +4,7 @@ import { remoteSession } from '../../src/client.ts'
 import { type AgentMessage, memorySessionStore, textOf } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 
-describe('a long session read by page', () => {
+describe('paginated session history', () => {
   /** A session with ten prompts and answers, which clients talk with. */
   async function long() {
     const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model: scripted(() => ({ text: 'ok' })) }) })
@@ -26,7 +26,7 @@ describe('a long session read by page', () => {
   }
   const shown = (messages: readonly AgentMessage[]) => messages.map((message) => ('content' in message ? textOf(message.content) : ''))
 
-  it('loads the end first, and earlier messages on request', async () => {
+  it('loads the latest messages first, and earlier ones on request', async () => {
     const { client, writing } = await long()
     const reading = client()
     expect(reading.hasEarlier).toBe(false)
@@ -54,7 +54,7 @@ describe('a long session read by page', () => {
     expect([shown(reading.messages), reading.hasEarlier]).toEqual([['say 9', 'ok', 'say 10', 'ok'], true])
   })
 
-  it('refuses to load before a message that left the conversation', async () => {
+  it('rejects loading before a message that is no longer in the conversation', async () => {
     const { client, writing } = await long()
     const reading = client()
     const [first] = await reading.load({ limit: 4 })

@@ -84,7 +84,7 @@ const open = (fetch: (request: Request) => Promise<Response>) =>
   remoteSession({ url: 'http://localhost', sessionId: 's', fetch, reconnect: { initialDelayMs: 1, maxDelayMs: 2 } })
 
 describe('a run across a server restart', () => {
-  it('continues if the next process is killed during the handover', async () => {
+  it('continues a run if the next process is killed during the handover', async () => {
     const host = killableHost(hanging([{ text: ['one ', 'two'] }], 1))
     let broken = 0
     const fetch = async (request: Request): Promise<Response> => {
@@ -227,7 +227,7 @@ describe('a run across a server restart', () => {
     await host.close()
   })
 
-  it('completes from the record if the end event was lost', async () => {
+  it('completes a run from the record if the end event was lost', async () => {
     const host = killableHost(scripted(() => ({ text: ['one ', 'two'] })))
     let isDead = false
     const session = open((request) => (isDead ? Promise.reject(new TypeError('no way')) : host.fetch(request)))
@@ -270,7 +270,7 @@ describe('a run across a server restart', () => {
     await host.close()
   })
 
-  it('continues after a tool call', async () => {
+  it('continues a run after a tool call', async () => {
     const script = [{ toolCalls: [{ name: 'look_up', arguments: {} }] }, { text: ['It is ', 'found.'] }]
     const host = killableHost(hanging(script, 2))
     const session = open(host.fetch)

@@ -21,14 +21,14 @@ config_id = "rev"
 `
 
 describe('agents from configuration', () => {
-  it('names the only agent default', async () => {
+  it('names a single agent "default"', async () => {
     expect([...(await agentsOf(provider)).keys()]).toEqual(['default'])
   })
 
   it('requires a model', async () => {
     expect(await refusal('[agent]\nsystem_prompt = "x"')).toMatchObject({ code: 'invalidField', field: 'provider.model' })
     const message =
-      'provider.model is missing (expected the id of a model, such as "claude-sonnet-5"). It is the key model of the section provider.'
+      'provider.model is missing (expected the id of a model, such as "claude-sonnet-5"). The key is model in the section provider.'
     expect(await refusal('model = "claude-sonnet-5"')).toMatchObject({ message: `${message} (line 1, column 1)` })
     expect(await refusalOf({})).toMatchObject({ code: 'invalidField', field: 'provider.model' })
   })
@@ -88,7 +88,7 @@ name = "c"`)
     expect([agent.settings.thinking, agent.settings.temperature]).toEqual(['off', 1])
   })
 
-  it('refuses a duplicate agent name', async () => {
+  it('rejects a duplicate agent name', async () => {
     const text = `${provider}[[agent.instances]]\n[[agent.instances]]\n`
     expect(await refusal(text)).toMatchObject({ code: 'invalidField', field: 'agent.instances[1].name', value: '"unnamed"' })
   })
@@ -140,7 +140,7 @@ describe('system prompts from configuration', () => {
   }
   const host = { workspace: memoryWorkspace(files) }
 
-  it('reads files relative to the workspace of the agent', async () => {
+  it("reads files relative to the agent's workspace", async () => {
     const agents = await agentsOf(
       `default_workspace = "a"\n${provider}
 [agent.profile]
@@ -187,7 +187,7 @@ second = "123456"
 first = "file:prompt.md"
 `
 
-  it('composes blocks in the order of their strategy, cut to length', async () => {
+  it('composes blocks in the order of their strategy, truncated to length', async () => {
     expect((await agentOf(`${blocks}[agent]\nsystem_prompt = "{{system_prompt.p}}"`, host)).settings.systemPrompt).toBe(
       'from the root\n\n1234',
     )
@@ -226,7 +226,7 @@ describe('tools from configuration', () => {
     expect((await agentOf(provider, { tools })).settings.tools).toEqual([])
   })
 
-  it('refuses unknown tools and lists the known ones', async () => {
+  it('rejects unknown tools and lists the known ones', async () => {
     const error = await refusal(`${provider}[tools]\nenabled = ["read_file", "web_serch"]`, { tools })
     expect(error).toMatchObject({ code: 'invalidTool', field: 'tools.enabled[1]', line: 5 })
     expect(error.message).toContain('Did you mean web_search?')
@@ -261,7 +261,7 @@ describe('tools from configuration', () => {
 describe('compaction from configuration', () => {
   const contextOf = async (text: string) => (await agentOf(`${provider}${text}`)).settings.contextConfig
 
-  it('starts compaction from max_context_tokens', async () => {
+  it('compacts only if max_context_tokens is set', async () => {
     expect(await contextOf('')).toBe(false)
     expect(await contextOf('[compaction]\nmax_context_tokens = 1000')).toMatchObject({ maxContextTokens: 1000 })
   })
@@ -326,7 +326,7 @@ describe('skills from configuration', () => {
     expect(all.settings.skills?.skills.map(({ name }) => name)).toEqual(['debug', 'review'])
   })
 
-  it('refuses missing skills and paths outside the workspace', async () => {
+  it('rejects missing skills and paths outside the workspace', async () => {
     expect(await refusal(text('"revue"'), { workspace })).toMatchObject({ code: 'invalidField', field: 'agent.profile.skills' })
     expect(await refusal(`${provider}[agent.profile]\nskills = ["a"]`)).toMatchObject({ code: 'unsupported' })
     expect(await refusal(`${provider}[skills]\npaths = ["../a"]`, { workspace })).toMatchObject({ field: 'skills.paths[0]' })
@@ -334,7 +334,7 @@ describe('skills from configuration', () => {
 })
 
 describe('callbacks from configuration', () => {
-  it('passes scripts to the host, which makes hooks of them', async () => {
+  it('passes scripts to the host, which creates hooks from them', async () => {
     const asked: unknown[] = []
     const text = `${provider}[callbacks]\nbefore_turn = "hooks/a.sh"\non_error = "python3 b.py"`
     const scriptHooks = (...given: unknown[]) => {
@@ -350,7 +350,7 @@ describe('callbacks from configuration', () => {
     ['callbacks', 'before_loop = "my_plugin::before_loop"', 'invalidField'],
     ['callbacks', 'before_task = "a.sh"', 'unsupported'],
     ['hooks', 'transform_context = "my_plugin::transform"', 'unsupported'],
-  ])('refuses plugin callbacks by name: [%s] %s', async (section, line, code) => {
+  ])('rejects plugin callbacks and names them: [%s] %s', async (section, line, code) => {
     const error = await refusal(`${provider}[${section}]\n${line}`, { trust: true, scriptHooks: () => ({}) })
     expect(error).toMatchObject({ code, field: `${section}.${line.split(' ')[0]}` })
   })
@@ -358,7 +358,7 @@ describe('callbacks from configuration', () => {
 
 describe('host options', () => {
   it.each([{ env: 5 }, { workspace: {} }, { tools: 5 }, { sessions: {} }, { trust: 'yes' }, { fetch: 1 }, { nonsense: 1 }, { logger: {} }])(
-    'refuses an invalid host: %j',
+    'rejects an invalid host: %j',
     async (host) => {
       expect(await refusal(provider, host as never)).toMatchObject({
         code: 'invalidOption',

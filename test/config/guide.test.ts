@@ -77,7 +77,7 @@ async function outcomeOf(example: string): Promise<string> {
 }
 
 describe.skipIf(!isThere)('every example of the configuration guide', () => {
-  it('builds every example of the guide, or refuses it for a documented reason', async () => {
+  it('builds every example of the guide or rejects it for a documented reason', async () => {
     expect(examples.length).toBeGreaterThan(30)
     const outcomes = await Promise.all(examples.map(outcomeOf))
     const refused = examples.flatMap((example, at) =>
@@ -90,7 +90,7 @@ describe.skipIf(!isThere)('every example of the configuration guide', () => {
     ])
   })
 
-  it('warns only about what the guide itself calls a mistake', async () => {
+  it('warns only about settings that the guide documents as mistakes', async () => {
     const warnings = await Promise.all(examples.map(async (example) => (await parseConfig(example, 'toml')).warnings))
     const fields = warnings.flat().map(({ code, field }) => `${code} ${field}`)
     expect(new Set(fields)).toEqual(

@@ -65,19 +65,19 @@ const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
 
 // What takes too long ends the test with its time limit, and what takes too much memory the process.
 describe('text from an untrusted author', () => {
-  it.each(cases)('parses or refuses it as a configuration (%s)', async (_name, language, text) => {
+  it.each(cases)('parses or rejects any text as a configuration (%s)', async (_name, language, text) => {
     const error = await errorOf(parseConfig(text, language))
     if (error !== undefined) expect(error).toBeInstanceOf(ConfigError)
   })
 
-  it.each(cases)('parses or refuses it as the front matter of a skill (%s)', async (_name, _language, text) => {
+  it.each(cases)('parses or rejects any text as skill front matter (%s)', async (_name, _language, text) => {
     for (const matter of [text, text.slice(0, 8000), `name: a\ndescription: b\nmetadata: ${text.slice(0, 7900)}`]) {
       const error = await errorOf(parseSkill(`---\n${matter}\n---\nBody.`))
       if (error !== undefined) expect(error).toBeInstanceOf(SkillError)
     }
   })
 
-  it.each(cases)('parses or refuses it as an API description (%s)', async (_name, _language, text) => {
+  it.each(cases)('parses or rejects any text as an API description (%s)', async (_name, _language, text) => {
     const error = await errorOf(openApiTools(text, { baseUrl: 'https://api.example.org' }))
     expect(error).toBeInstanceOf(OpenApiError)
   })

@@ -33,10 +33,10 @@ describe('the JSON Schema of agent files', () => {
     [{ tools: { enabled: 'bash' } }],
     [{ system_prompt: { instances: [{ id: 'a', block: 5 }] } }],
     [{ provider: { headers: { a: 1 } } }],
-  ])('marks %j', (value) => expect(issuesOf(value)).not.toEqual([]))
+  ])('reports %j as invalid', (value) => expect(issuesOf(value)).not.toEqual([]))
 })
 
-it('matches the table of keys in the docs', () => {
+it('keeps the schema in sync with the documented key table', () => {
   const text = readFileSync(page, 'utf8')
   expect(withKeys(text)).toBe(text)
 })

@@ -29,12 +29,12 @@ describe('invalid JSON', () => {
     ['{"a": tru}', 'a value'],
     ['{"a": "b\nc"}', 'a text that ends in its line'],
     ['{} {}', 'nothing more'],
-  ])('names what was expected: %j', async (text, expected) => {
+  ])('names the expected token: %j', async (text, expected) => {
     const message = expect.stringContaining(`The configuration is not valid JSON: expected ${expected}`)
     expect(await failure(text)).toMatchObject({ code: 'parse', line: 1, message })
   })
 
-  it('matches what JSON.parse rejects', async () => {
+  it('rejects the same text as JSON.parse', async () => {
     const pieces = fc.constantFrom(
       '{',
       '}',

@@ -58,7 +58,7 @@ describe('a limiter in an agent file', () => {
     expect(other.most.get('one')).toBe(2)
   })
 
-  it('applies to fallback models', async () => {
+  it('applies a limiter to fallback models', async () => {
     const { most, fetch } = service({ down: 2, backup: 1 })
     const file = `[provider]\n${section('down', 'fallback = ["{{backup}}"]\n')}
 [[provider.instances]]\nid = "backup"\n${section('backup')}limiter = { concurrency = 1, per_ms = 1000 }`
@@ -68,7 +68,7 @@ describe('a limiter in an agent file', () => {
     expect(Object.fromEntries(most)).toEqual({ down: 2, backup: 1 })
   })
 
-  it('switches to another model once a call has waited long enough', async () => {
+  it('falls back to another model after the maximum wait', async () => {
     const { most, fetch } = service({ busy: 2, backup: 1 })
     const file = `[provider]\n${section('busy', 'fallback = ["{{backup}}"]\nlimiter = { concurrency = 1, max_wait_ms = 1 }\n')}
 [[provider.instances]]\nid = "backup"\n${section('backup')}`
@@ -105,7 +105,7 @@ describe('a limiter in an agent file', () => {
     expect(began.slice(0, 4)).toEqual(order)
   })
 
-  it('lets one agent of several yield to the others', async () => {
+  it('serves agents with background priority after the others', async () => {
     const began: string[] = []
     const file = `[provider]\nmodel = "m"\nlimiter = { concurrency = 1 }
 [[agent.instances]]\nname = "nightly"\npriority = "Background"\n[[agent.instances]]\nname = "chat"`
@@ -130,7 +130,7 @@ describe('a limiter in an agent file', () => {
     await expect(parseConfig(wrong, 'toml')).rejects.toMatchObject({ field: 'agent.instances[2].priority' })
   })
 
-  it('accepts an empty limiter, and refuses invalid limits', async () => {
+  it('accepts an empty limiter, and rejects invalid limits', async () => {
     const { fetch } = service({ m: 1 })
     expect(await (await agentOf(`[provider]\n${section('m')}[provider.limiter]`, { ...host, fetch })).prompt('go').text()).toBe('From m.')
     expect(await refusal(`[provider]\n${section('m')}limiter = { concurrency = 0 }`)).toMatchObject({

@@ -47,7 +47,7 @@ describe('[media] in an agent file', () => {
     expect(body).toContain('could not be fetched')
   })
 
-  it('requests trust host by host', async () => {
+  it('requests trust for each host', async () => {
     const { config } = await parseConfig(file('hosts = ["files.example.com", "10.0.0.7"]'), 'toml')
     expect(trustRequests(config).filter(({ kind }) => kind === 'media')).toEqual([
       { kind: 'media', field: 'media.hosts[0]', what: 'files.example.com' },
@@ -56,7 +56,7 @@ describe('[media] in an agent file', () => {
     expect(await refusal(file('hosts = ["10.0.0.7"]'))).toMatchObject({ code: 'untrusted', field: 'media.hosts[0]', line: 6 })
   })
 
-  it('refuses an invalid host, with its line', async () => {
+  it('rejects an invalid host and reports its line', async () => {
     const refused = await refusal(file('hosts = ["https://files.example.com/x"]'), { trust: true })
     expect(refused).toMatchObject({ code: 'invalidField', field: 'media.hosts', line: 6 })
     expect(refused.message).toContain('a host, such as')

@@ -52,7 +52,7 @@ describe('provider/model in an agent file', () => {
     [section('model = "anthropic/claude-sonnet-5"', key('ANTHROPIC_API_KEY')), 'api.anthropic.com', 'key-of-anthropic', 'claude-sonnet-5'],
     [section('model = "groq/openai/gpt-oss-120b"', key('GROQ_API_KEY')), 'api.groq.com', 'key-of-groq', 'openai/gpt-oss-120b'],
     [section('model = "openai-responses/gpt-5.1"', key('OPENAI_API_KEY')), 'api.openai.com', 'key-of-openai', 'gpt-5.1'],
-  ])('sends the request to that provider: %j', async (text, host, sentKey, model) => {
+  ])('sends the request to the named provider: %j', async (text, host, sentKey, model) => {
     expect((await sentBy(text))[0]).toEqual({ host, key: sentKey, model })
   })
 
@@ -65,21 +65,21 @@ describe('provider/model in an agent file', () => {
       'api.groq.com',
     ],
     [section('model = "openai/gpt-oss-120b"', 'base_url = "https://gateway.test"', key('MY_KEY')), 'gateway.test'],
-  ])('treats the value as one id if another key names the API: %j', async (text, host) => {
+  ])('treats the whole value as a model id if another key names the API: %j', async (text, host) => {
     expect((await sentBy(text))[0]).toMatchObject({ host, model: 'openai/gpt-oss-120b' })
   })
 
   it.each([
     ['json', '{"provider":{"model":"openai/gpt-5.1","api_key":"${OPENAI_API_KEY}"}}'],
     ['yaml', 'provider:\n  model: openai/gpt-5.1\n  api_key: ${OPENAI_API_KEY}\n'],
-  ] as const)('means the same in %s', async (format, text) => {
+  ] as const)('gives the same result in %s', async (format, text) => {
     const { host, sent } = listening()
     await ask(await agentFromConfig((await parseConfig(text, format)).config, host))
     expect(sent[0]).toEqual({ host: 'api.openai.com', key: 'key-of-openai', model: 'gpt-5.1' })
   })
 
   it.each(['nobody/model-1', 'meta-llama/Llama-3', '/gpt-5.1', 'openai/', 'models/gemini-3'])(
-    'refuses an unknown provider: %s',
+    'rejects an unknown provider: %s',
     async (model) => {
       const error = await refusal(section(`model = "${model}"`, 'api_key = "k"'), { trust: true })
       expect(error).toMatchObject({ code: 'invalidField', field: 'provider.model', line: 2 })
@@ -87,7 +87,7 @@ describe('provider/model in an agent file', () => {
     },
   )
 
-  it('leaves the name to a host with createModel', async () => {
+  it('passes the model name to a host with createModel', async () => {
     const made: unknown[] = []
     await agentOf(section('model = "mine/x"'), {
       createModel: ({ model }) => {
@@ -98,7 +98,7 @@ describe('provider/model in an agent file', () => {
     expect(made).toEqual(['mine/x'])
   })
 
-  it('works in instances and fallbacks, each with its own key', async () => {
+  it('resolves provider/model in instances and fallbacks, each with its own key', async () => {
     const text = `${section('model = "openai/gpt-5.1"', key('OPENAI_API_KEY'), 'fallback = ["{{other}}"]')}
 [[provider.instances]]
 id = "other"
@@ -124,7 +124,7 @@ describe('the model of a sub-agent', () => {
     [section('model = "openai/gpt-5.1"', key('OPENAI_API_KEY')), 'openai/gpt-5-mini'],
     [section('model = "claude-sonnet-5"', key('ANTHROPIC_API_KEY')), 'anthropic/claude-haiku-4-5'],
     [section('model = "openai/gpt-oss-120b"', 'provider = "groq"', key('GROQ_API_KEY')), 'openai/gpt-oss-20b'],
-  ])('uses the provider of its section: %j, %s', async (provider, model) => {
+  ])("uses the provider of the sub-agent's section: %j, %s", async (provider, model) => {
     const agent = await agentOf(withSub(provider, model), { env, trust: true })
     expect(agent.settings.tools?.some(({ name }) => name === 's')).toBe(true)
   })
@@ -135,7 +135,7 @@ describe('the model of a sub-agent', () => {
     [section('model = "openai/gpt-5.1"', key('MY_KEY')), 'anthropic/claude-sonnet-5'],
     [section('model = "openai/gpt-5.1"', key('MY_KEY')), 'claude-sonnet-5'],
     [section('model = "claude-sonnet-5"', 'api = "anthropic"', key('MY_KEY')), 'openai/gpt-5.1'],
-  ])("refuses to send the section's key to another provider: %j, %s", async (provider, model) => {
+  ])("rejects sending the section's key to another provider: %j, %s", async (provider, model) => {
     const error = await refusal(withSub(provider, model), { env, trust: true })
     expect(error).toMatchObject({ code: 'invalidField', field: 'sub_agents.instances[0].model' })
   })
@@ -159,13 +159,13 @@ describe('API keys in an agent file', () => {
     ['llama-4', 'provider = "openrouter"', 'ANTHROPIC_API_KEY'],
     ['m', 'api = "openai"\nbase_url = "https://api.groq.com/openai/v1"', 'OPENAI_API_KEY'],
     ['gemini-3.5-flash', 'api = "google"', 'OPENAI_API_KEY'],
-  ])('refuses a key of another provider: %s, %s, %s', async (model, more, variable) => {
+  ])('rejects a key of another provider: %s, %s, %s', async (model, more, variable) => {
     const error = await refusal(section(`model = "${model}"`, more, key(variable)), { env, trust: true })
     expect(error).toMatchObject({ code: 'invalidField', field: 'provider.api_key' })
     expect(error.message).not.toContain('key-of-')
   })
 
-  it('refuses a key of another provider in a header', async () => {
+  it("rejects another provider's key in a header", async () => {
     const text = section('model = "claude-sonnet-5"', 'api_key = "k"', 'headers = { x-other = "${OPENAI_API_KEY}" }')
     expect(await refusal(text, { env, trust: true })).toMatchObject({ field: 'provider.headers.x-other' })
   })
@@ -181,7 +181,7 @@ describe('API keys in an agent file', () => {
   })
 
   it.each(['${GROQ_BASE_URL}', 'https://${GROQ_HOST}/openai/v1', '${OPENAI_BASE_URL}/openai/v1'])(
-    'refuses a base URL of another variable or a partial one: %s',
+    'rejects a base URL of another variable or a partial one: %s',
     async (address) => {
       const own = {
         ...env,
@@ -226,7 +226,7 @@ describe('a model of another vendor', () => {
     ['grok-5', 'api = "google"'],
     ['claude-sonnet-5', 'provider = "xai"'],
     ['claude-sonnet-5', 'api = "anthropic"\nbase_url = "https://api.openai.com"'],
-  ])("refuses it at a vendor's own base URL: %s, %s", async (model, more) => {
+  ])("rejects another vendor's model at a vendor's own base URL: %s, %s", async (model, more) => {
     const { host, sent } = listening()
     const error = await refusal(section(`model = "${model}"`, more, key('MY_KEY')), host)
     expect(error).toMatchObject({ code: 'invalidField', field: 'provider.model' })
@@ -241,7 +241,7 @@ describe('a model of another vendor', () => {
     ['claude-sonnet-5', 'api = "anthropic"\nbase_url = "https://api.deepseek.com/anthropic"'],
     ['my-model', ''],
     ['gpt-oss-120b', 'provider = "cerebras"'],
-  ])('accepts it at gateways and clouds: %s, %s', async (model, more) => {
+  ])("accepts another vendor's model at gateways and clouds: %s, %s", async (model, more) => {
     const agent = await agentOf(section(`model = "${model}"`, more, key('MY_KEY')), { env, trust: true })
     expect(agent.settings.model.config.id).toBe(model)
   })

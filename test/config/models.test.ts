@@ -53,7 +53,7 @@ input_per_million = 6`)
     expect(await refused).toMatchObject({ field: 'provider.cost.tiers[0].input_tokens_above' })
   })
 
-  it('takes missing facts from the catalogue', async () => {
+  it('fills in missing model facts from the catalogue', async () => {
     const known = `[provider]\nmodel = "claude-opus-4-8"\napi_key = "k"\n`
     const { cost, contextWindow, capabilities } = anthropic('claude-opus-4-8', { apiKey: 'k', catalogue }).config
     expect(cost.outputPerMillion).toBeGreaterThan(0)
@@ -72,7 +72,7 @@ input_per_million = 6`)
     expect(await refusal(limited('claude-unheard-of-2'))).toMatchObject({
       code: 'invalidField',
       field: 'provider.catalogue',
-      message: expect.stringContaining('no prices of "claude-unheard-of-2"'),
+      message: expect.stringContaining('no prices for "claude-unheard-of-2"'),
     })
     const own = await agentOf(limited('claude-unheard-of-2', 'cost = { output_per_million = 9 }\n'))
     expect(own.settings.limits).toMatchObject({ maxCost: 0.5 })
@@ -86,7 +86,7 @@ input_per_million = 6`)
     ['anthropic/claude-opus-4-8', 'openai_completions', 'anthropic', 'claude-opus-4-8'],
     ['claude-opus-4-8', 'anthropic_messages', 'anthropic', 'claude-opus-4-8'],
     ['gpt-5.4', 'anthropic_messages', 'openai', 'gpt-5.4'],
-  ])('takes prices of %s by %s behind a base_url', async (model, api, service, id) => {
+  ])('uses catalogue prices of %s by %s with a custom base_url', async (model, api, service, id) => {
     const section = `[provider]\nmodel = "${model}"\napi = "${api}"\nbase_url = "https://gateway.test/v1"\napi_key = "k"\ncatalogue = true\n`
     const agent = await agentOf(`${section}[execution]\nmax_cost = 0.5`, { trust: true })
     expect(agent.settings.model.config.cost).toEqual(catalogue.find(service, id)?.cost)
@@ -119,12 +119,12 @@ input_per_million = 6`)
     expect(await modelOf(`${provider}api = "openai"\n${more}`)).toMatchObject({ provider: name, baseUrl, compat: { thinkingFormat } })
   })
 
-  it('refuses a missing key, naming field and variable', async () => {
+  it('rejects a missing key, naming field and variable', async () => {
     const error = await refusal('[provider]\nmodel = "m"')
     expect(error).toMatchObject({ code: 'invalidField', field: 'provider.api_key', message: expect.stringContaining('ANTHROPIC_API_KEY') })
   })
 
-  it('refuses keys that the protocol does not have', async () => {
+  it('rejects keys that the protocol does not support', async () => {
     expect(await refusal(`${provider}region = "eu"`)).toMatchObject({ code: 'invalidField', field: 'provider.region' })
     expect(await refusal(`${provider}compat = { supports_store = true }`)).toMatchObject({ field: 'provider.compat' })
     expect(await refusal(`${provider}api = "scripted"`)).toMatchObject({ code: 'unsupported', field: 'provider.api' })
@@ -137,14 +137,14 @@ input_per_million = 6`)
     ['base_url = "api.test/v1"', 'provider.base_url', 4],
     ['base_url = "ftp://api.test"', 'provider.base_url', 4],
     ['[[provider.instances]]\nid = "a"\nmodel = "m"\napi_key = "k"\napi = "azure"\nresource = "a b"', 'provider.instances[0].resource', 9],
-  ])('refuses %j with the field and the line', async (more, field, line) => {
+  ])('rejects %j and names the field and the line', async (more, field, line) => {
     const used = more.includes('instances') ? '\n[[agent.instances]]\nprovider = "{{a}}"\n' : ''
     const error = await refusal(`${provider}${more}${used}`, { trust: true })
     expect(error).toMatchObject({ code: 'invalidField', field, line, message: expect.stringContaining(field) })
     expect(error.message).not.toMatch(/baseUrl|apiKey/)
   })
 
-  it('keeps its key out of its configuration and errors', async () => {
+  it('keeps the API key out of the model configuration and errors', async () => {
     const env = { KEY: 'sk-very-secret-key', RESOURCE: 'not a resource name' }
     const agent = await agentOf('[provider]\nmodel = "m"\napi_key = "${KEY}"', { env })
     expect(JSON.stringify(agent.settings.model.config)).not.toContain('secret')

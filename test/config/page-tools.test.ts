@@ -31,8 +31,8 @@ client_tools = ["locate"]
 deep = "{{provider.deep}}"
 `
 
-describe('client tools in a file', () => {
-  it('runs in the client like one declared in code', async () => {
+describe('client tools in an agent file', () => {
+  it('runs a client tool from a file like one declared in code', async () => {
     const script = [{ toolCalls: [{ name: 'set_theme', arguments: { theme: 'dark' } }] }, { text: 'Dark.' }]
     const agent = await agentOf(provider + theme, { createModel: () => scripted(script) })
     const run = agent.prompt('Make it dark.')
@@ -47,15 +47,15 @@ describe('client tools in a file', () => {
 
   it.each([
     ['no schema', theme.replace('type = "object"', 'type = "string"'), 'invalidTool', 'client_tools.instances[0]'],
-    ['a name that no tool may have', theme.replace('"set_theme"', '"set theme"'), 'invalidTool', 'client_tools.instances[0]'],
+    ['an invalid name', theme.replace('"set_theme"', '"set theme"'), 'invalidTool', 'client_tools.instances[0]'],
     [
-      'a result that nobody can check',
+      'an unenforceable result schema',
       theme.replace('required = ["applied"]', '"$dynamicRef" = "#a"'),
       'unsupportedSchema',
       'client_tools.instances[0]',
     ],
-    ['a word', theme.replace('"Trusted"', '"blindly"'), 'invalidField', 'client_tools.instances[0].trust'],
-  ])('refuses a client tool with %s at its place', async (_name, text, code, field) => {
+    ['an invalid trust value', theme.replace('"Trusted"', '"blindly"'), 'invalidField', 'client_tools.instances[0].trust'],
+  ])('rejects a client tool with %s at its position', async (_name, text, code, field) => {
     expect(await refusal(provider + text)).toMatchObject({ code, field, line: expect.any(Number) })
   })
 
@@ -65,7 +65,7 @@ describe('client tools in a file', () => {
   })
 })
 
-describe('choices in a file', () => {
+describe('model and tool choices in an agent file', () => {
   const host = { tools: toolsNamed('look_up', 'other') }
 
   it('lets prompts choose models and tools by name', async () => {
@@ -75,18 +75,18 @@ describe('choices in a file', () => {
     })
     expect(await agent.prompt('Hi.').text()).toBe('m')
     expect(await agent.prompt('Hi.', { model: 'deep', thinking: 'high', tools: ['look_up'] }).text()).toBe('deeper')
-    expect(() => agent.prompt('Hi.', { model: 'm' })).toThrow(/The choices of the agent are: deep/)
+    expect(() => agent.prompt('Hi.', { model: 'm' })).toThrow(/Choose one of: deep/)
     expect(() => agent.prompt('Hi.', { thinking: 'low' })).toThrow(/off, high/)
     expect(() => agent.prompt('Hi.', { tools: ['other'] })).toThrow(/look_up/)
     expect(agent.settings.choices?.clientTools).toEqual(['locate'])
   })
 
   it.each([
-    ['a model that is not there', choices.replace('"{{provider.deep}}"', '"{{provider.huge}}"'), 'badReference', 'choices.models.deep'],
-    ['a tool that the host does not have', choices.replace('"look_up"', '"fly"'), 'invalidTool', 'choices.tools[0]'],
-    ['a level that is none', choices.replace('"HIGH"', '"deep"'), 'invalidField', 'choices.thinking[1]'],
-    ['a choice that is none', choices.replace('client_tools =', 'clients ='), 'unknownKey', 'choices.clients'],
-  ])('reports %s at its place', async (_name, text, code, field) => {
+    ['an unknown model', choices.replace('"{{provider.deep}}"', '"{{provider.huge}}"'), 'badReference', 'choices.models.deep'],
+    ['an unknown tool', choices.replace('"look_up"', '"fly"'), 'invalidTool', 'choices.tools[0]'],
+    ['an unknown level', choices.replace('"HIGH"', '"deep"'), 'invalidField', 'choices.thinking[1]'],
+    ['an invalid choice', choices.replace('client_tools =', 'clients ='), 'unknownKey', 'choices.clients'],
+  ])('reports %s at its position', async (_name, text, code, field) => {
     if (code === 'unknownKey') expect((await parseConfig(provider + text, 'toml')).warnings).toMatchObject([{ code, field }])
     else expect(await refusal(provider + text, host)).toMatchObject({ code, field, line: expect.any(Number) })
   })

@@ -44,7 +44,7 @@ describe('parseConfig', () => {
     expect(warnings).toEqual([])
   })
 
-  it('refuses a name together with its alias', async () => {
+  it('rejects a key together with its alias', async () => {
     expect(await failure('[provider]\nurl="a"\nbase_url="b"')).toMatchObject({ code: 'invalidField', field: 'provider.base_url', line: 3 })
   })
 
@@ -117,14 +117,17 @@ describe('error positions', () => {
       expected: '"off", "minimal", "low", "medium", "high", "xhigh", "max"',
       message: expect.stringContaining('Invalid value for agent.profile.thinking_level: "extreme" (expected "off"'),
     })
-    expect(await failure('[execution]\nmax_turns = 1.5')).toMatchObject({ field: 'execution.max_turns', expected: 'a whole number from 1' })
+    expect(await failure('[execution]\nmax_turns = 1.5')).toMatchObject({
+      field: 'execution.max_turns',
+      expected: 'an integer of at least 1',
+    })
     expect(await failure('[execution]\nmax_cost = nan')).toMatchObject({ field: 'execution.max_cost' })
     expect(await failure('[[agent.profile.instances]]\nname = "a"')).toMatchObject({
       field: 'agent.profile.instances[0].id',
       message: expect.stringContaining('is missing'),
     })
     expect(await failure('agent = 5')).toMatchObject({ field: 'agent', expected: 'a table' })
-    expect(await failure('[tools]\nenabled = ["a", 5]')).toMatchObject({ field: 'tools.enabled[1]', expected: 'a text' })
+    expect(await failure('[tools]\nenabled = ["a", 5]')).toMatchObject({ field: 'tools.enabled[1]', expected: 'a string' })
   })
 
   it('hides values that may be secrets', async () => {
@@ -154,12 +157,12 @@ describe('unknown keys', () => {
     expect(warnings.map(({ field }) => field)).toEqual(['provider.constructor', 'provider.toString', 'provider.hasOwnProperty'])
   })
 
-  it('refuses YAML merge keys by name', async () => {
+  it('rejects YAML merge keys and names them', async () => {
     const refused = parseConfig('provider:\n  <<: {model: m}', 'yaml')
     await expect(refused).rejects.toMatchObject({
       code: 'parse',
       line: 2,
-      message: expect.stringContaining('merge keys ("<<") are not read'),
+      message: expect.stringContaining('merge keys ("<<") are not supported'),
     })
   })
 })
@@ -193,11 +196,11 @@ describe('environment variables', () => {
     expect(await resolved("[agent]\nsystem_prompt = '${UNCLOSED ${A}'")).toEqual({ agent: { system_prompt: '${UNCLOSED one' } })
   })
 
-  it('reports missing variables with field, including names of Object members', async () => {
+  it('reports missing variables by field, including names of Object members', async () => {
     for (const name of ['NOT_SET', '__proto__', 'constructor', 'a b']) {
       const error = await refusal(`[provider]\nmodel = "m"\napi_key = "\${${name}}"`, { env })
       expect(error).toMatchObject({ code: 'missingEnvVar', field: 'provider.api_key', value: name, line: 3 })
-      expect(error.message).toContain(`Missing environment variable: \${${name}}`)
+      expect(error.message).toContain(`Missing environment variable \${${name}}`)
     }
   })
 
@@ -213,7 +216,7 @@ describe('hostile configuration text', () => {
     ['nested tables', 'toml', `a = ${'{a='.repeat(5000)}`],
     ['nested lists', 'json', '['.repeat(100_000)],
     ['a list of lists', 'json', `{"a":${'['.repeat(1000)}${']'.repeat(1000)}}`],
-    ['a long path of keys', 'toml', `a${'.a'.repeat(5000)} = 1`],
+    ['a long key path', 'toml', `a${'.a'.repeat(5000)} = 1`],
     ['many values', 'json', `{"a":[${'1,'.repeat(60_000)}1]}`],
     [
       'a billion laughs',
@@ -227,30 +230,30 @@ describe('hostile configuration text', () => {
     ['nested sequences', 'yaml', '- '.repeat(60_000)],
     ['complex keys', 'yaml', '? '.repeat(60_000)],
     ['many documents', 'yaml', '---\n'.repeat(30_000)],
-    ['a circle', 'yaml', 'a: &a [*a]'],
+    ['a cyclic alias', 'yaml', 'a: &a [*a]'],
     ['a tag', 'yaml', 'a: !!js/function "x"'],
     ['a directive', 'yaml', '%YAML 1.1\n---\na: yes'],
     ['__proto__ in TOML', 'toml', '[__proto__]\na = 1'],
     ['__proto__ in JSON', 'json', '{"agent":{"__proto__":{"system_prompt":"x"}}}'],
     ['__proto__ in YAML', 'yaml', 'provider:\n  headers:\n    __proto__: x'],
-    ['a key that comes twice, in JSON', 'json', '{"agent":{"workspace":"a","workspace":"b"}}'],
-    ['a key that comes twice, in YAML', 'yaml', 'agent:\n  workspace: a\n  workspace: b'],
+    ['a duplicate key in JSON', 'json', '{"agent":{"workspace":"a","workspace":"b"}}'],
+    ['a duplicate key in YAML', 'yaml', 'agent:\n  workspace: a\n  workspace: b'],
     ['a list', 'json', '[1]'],
-    ['a text', 'yaml', 'hello'],
-    ['nothing, as JSON', 'json', ''],
+    ['a string', 'yaml', 'hello'],
+    ['empty JSON', 'json', ''],
   ]
 
-  it.each(hostile)('refuses it: %s', async (_name, format, text) => {
+  it.each(hostile)('rejects hostile text: %s', async (_name, format, text) => {
     expect((await failure(text, format)).code).toBe('parse')
     expect(Object.keys(Object.prototype)).toEqual([])
   })
 
-  it('parses a list that resembles an unclosed header quickly', async () => {
+  it('quickly parses a list that resembles an unclosed header', async () => {
     const { warnings } = await parseConfig(`zzz = 1\nlist = [\n[${' '.repeat(120_000)}\n1]]\n`, 'toml')
     expect(warnings.map(({ line }) => line)).toEqual([1, 2])
   }, 5000)
 
-  it('limits warnings for unknown keys to a hundred', async () => {
+  it('reports at most a hundred unknown keys', async () => {
     const text = Array.from({ length: 4000 }, (_, at) => `key${at} = 1`).join('\n')
     expect((await parseConfig(text, 'toml')).warnings).toHaveLength(100)
   })
@@ -337,14 +340,14 @@ describe('hostile configuration text', () => {
 describe('unknown restrictive keys', () => {
   it.each([
     ['[callbacks]\nbefore_tool_executon = "a.sh"', 'callbacks.before_tool_executon', 2, 'Did you mean before_tool_execution?'],
-    ['[hooks]\ntransform = "a"', 'hooks.transform', 2, 'refused'],
+    ['[hooks]\ntransform = "a"', 'hooks.transform', 2, 'rejected'],
     ['[execution]\nmax_costs = 1', 'execution.max_costs', 2, 'Did you mean max_cost?'],
     ['[limits]\nmax_turns = 3', 'limits', 1, 'Did you mean execution?'],
-    ['[tools]\nneeds_approval = ["bash"]', 'tools.needs_approval', 2, 'refused'],
+    ['[tools]\nneeds_approval = ["bash"]', 'tools.needs_approval', 2, 'rejected'],
     ['[mcpServers.a]\ncommand = "x"', 'mcpServers', 1, '[[mcp.servers]]'],
     ['[[mcp_servers]]\nname = "a"', 'mcp_servers', 1, '[[mcp.servers]]'],
     ['[[mcp.servers]]\nname = "a"', 'mcp.servers[0].command', 1, 'a program, or url'],
-  ])('refuses %j with its line', async (text, field, line, words) => {
+  ])('rejects %j and reports its line', async (text, field, line, words) => {
     const error = await refusal(text)
     expect(error).toMatchObject({ code: 'invalidField', field, line })
     expect(error.message).toContain(words)

@@ -35,7 +35,7 @@ it.each([
   expect(error?.message).toContain(`(${limit})`)
 })
 
-it.each(['0', '-1', '1.5', '"for ever"', 'true'])('refuses an invalid timeout: %s', async (value) => {
+it.each(['0', '-1', '1.5', '"for ever"', 'true'])('rejects an invalid timeout: %s', async (value) => {
   const error = await refusal(section('http://127.0.0.1:9/v1', `first_byte_timeout_ms = ${value}`), { trust: true })
   expect(error.message).toContain('first_byte_timeout_ms')
 })

@@ -60,7 +60,7 @@ describe('reference fields', () => {
     expect([...agents.values()].map(({ settings }) => settings.model.config.id)).toEqual(['f', 'f', 'f', 'f', 'p', 'p'])
   })
 
-  it('builds a new model per reference, but one for all with %', async () => {
+  it('builds a separate model per reference, but shares one with %', async () => {
     const agents = await agentsWith('{{%fast%}}', '{{%provider.fast%}}', '{{fast}}', '{{fast}}')
     const [a, b, c, d] = [...agents.values()].map(({ settings }) => settings.model)
     expect(a).toBe(b)
@@ -75,13 +75,13 @@ describe('reference fields', () => {
     ['provider = "{{agent_profile.reviewer}}"', 'agent.instances[0].provider', 'which names a agent_profile'],
     ['provider = "{{provder.fast}}"', 'agent.instances[0].provider', 'Did you mean provider?'],
     ['provider = "{{fsat}}"', 'agent.instances[0].provider', 'Did you mean fast?'],
-    ['provider = "{{%fast}}"', 'agent.instances[0].provider', 'which is no reference'],
-    ['provider = "{{#host-model#}}"', 'agent.instances[0].provider', 'of the host, which has: none'],
+    ['provider = "{{%fast}}"', 'agent.instances[0].provider', 'which is not a reference'],
+    ['provider = "{{#host-model#}}"', 'agent.instances[0].provider', 'which the host does not define. It defines: none'],
     ['agent_profile = "nobody"', 'agent.instances[0].agent_profile', 'no such agent_profile'],
     ['agent_profile = "{{#p#}}"', 'agent.instances[0].agent_profile', 'profile_id'],
-    ['system_prompt = "{{system_prompt.none}}"', 'agent.instances[0].system_prompt', 'no system_prompt at all'],
-    ['profile = { compaction = "{{compaction.none}}" }', 'agent.instances[0].profile.compaction', 'no compaction at all'],
-  ])('refuses %s', async (line, field, words) => {
+    ['system_prompt = "{{system_prompt.none}}"', 'agent.instances[0].system_prompt', 'defines no system_prompt'],
+    ['profile = { compaction = "{{compaction.none}}" }', 'agent.instances[0].profile.compaction', 'defines no compaction'],
+  ])('rejects %s', async (line, field, words) => {
     expect(await refusalWith(line)).toMatchObject({
       code: 'badReference',
       field,
@@ -90,7 +90,7 @@ describe('reference fields', () => {
     })
   })
 
-  it('refuses prompts that refer to prompts', async () => {
+  it('rejects prompts that refer to prompts', async () => {
     const text = `${provider}[agent]\nsystem_prompt = "{{p}}"\n[[system_prompt.instances]]\nid = "{{p}}"\ntype = "{{system_prompt.p}}"\na = "{{p}}"`
     expect(await refusal(text)).toMatchObject({ code: 'badReference', field: 'system_prompt.instances[0].type' })
   })

@@ -39,7 +39,7 @@ describe('request settings in an agent file', () => {
     [{ agent: { profile: { top_p: 2 } } }, /agent\.profile\.top_p/],
     [{ agent: { profile: { service_tier: 'gold' } } }, /agent\.profile\.service_tier/],
     [{ provider: { ...provider, body: { messages: [] } } }, /body\.messages cannot be set/],
-  ])('refuses %j by name', async (config, message) => {
+  ])('rejects %j and names the setting', async (config, message) => {
     await expect(made({ provider, ...config })).rejects.toThrow(message)
   })
 

@@ -14,8 +14,8 @@ mcp_server_name = "docs"
 server = { type = "url", name = "docs", url = "https://docs.test/mcp", authorization_token = "t-0123456789" }
 `
 
-describe('hosted tools in a file', () => {
-  it('sends them unchanged, and keeps them out of the configuration', async () => {
+describe('hosted tools in an agent file', () => {
+  it('sends hosted tools unchanged, and keeps them out of the configuration', async () => {
     const { model } = (await agentOf(`${provider}\n${search}${server}`, { trust: true })).settings
     const { body } = await model.provider.encode(plainRequest(model.config))
     expect(JSON.stringify(model.config)).not.toContain('t-0123456789')
@@ -34,7 +34,7 @@ describe('hosted tools in a file', () => {
     ])
   })
 
-  it('refuses them at their place if the provider has none', async () => {
+  it('rejects hosted tools at their position if the provider has none', async () => {
     const text = `${provider}api = "openai"\n${search}`
     await expect(agentOf(text, { trust: true })).rejects.toThrow(/server_tools/)
   })
@@ -43,7 +43,7 @@ describe('hosted tools in a file', () => {
 it.each([
   ['server_tools = [{ kind = "web" }]', 'server_tools'],
   ['body = { messages = [] }', 'body'],
-])('reports what a factory refuses at its key: %s', async (line, key) => {
+])("reports a factory's rejection at the config key: %s", async (line, key) => {
   const refused: unknown = await agentOf(`[provider]\nmodel = "claude-sonnet-5"\napi_key = "k"\n${line}\n`).catch((error: unknown) => error)
   expect(String(refused)).toContain(`provider.${key} cannot be used`)
   expect(String(refused)).toContain('line 4')

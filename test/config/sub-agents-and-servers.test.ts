@@ -67,7 +67,7 @@ thinking_level = "high"
     expect(wrong).toMatchObject({ code: 'invalidField', field: 'sub_agents.instances[1].skills' })
   })
 
-  it('accepts sub-agent names in the tool list without effect', async () => {
+  it('ignores sub-agent names in the tool list', async () => {
     for (const name of ['coder', '{{sub_agent.coder}}', '{{%coder%}}']) {
       const agent = await agentOf(`${text}[tools]\nenabled = ["${name}"]`, { workspace })
       expect(agent.settings.tools?.map((tool) => tool.name)).toEqual(['researcher', 'coder'])
@@ -91,14 +91,14 @@ thinking_level = "high"
     ])
   })
 
-  it('refuses an unknown on_run_end value', async () => {
+  it('rejects an unknown on_run_end value', async () => {
     expect(await refusal(`${text}background = true\non_run_end = "leave"\n`, { workspace })).toMatchObject({
       field: 'sub_agents.instances[1].on_run_end',
       expected: '"wait", "stop"',
     })
   })
 
-  it('refuses nested sub-agents and unknown tools', async () => {
+  it('rejects nested sub-agents and unknown tools', async () => {
     const nested = await refusal(`${text}tools = ["researcher"]`, { workspace })
     expect(nested).toMatchObject({ code: 'invalidTool', field: 'sub_agents.instances[1].tools[0]' })
     expect(await refusal(text.replace('"other"', '"nobody"'), { workspace })).toMatchObject({ code: 'badReference' })
@@ -112,8 +112,16 @@ function toolSet(names: string[], closed: string[]): McpToolSet {
   return Object.assign(toolsNamed(...names), {
     prefix: undefined,
     instructions: undefined,
+    app: () => undefined,
     refresh: async () => ({ added: [], removed: [], changed: [] }),
     subscribe: () => () => undefined,
+    resources: async () => ({ resources: [], templates: [] }),
+    readResource: async () => [],
+    onResourceChange: async () => () => undefined,
+    onListChange: () => () => undefined,
+    prompts: async () => [],
+    prompt: async () => [],
+    complete: async () => [],
     close,
     [Symbol.asyncDispose]: close,
   })
@@ -209,9 +217,9 @@ config = { command = "never" }
       (await agentOf(provider + agent + servers(wants), { trust: true, connectMcp })).settings.systemPrompt
     expect(await promptOf('')).toBe('Help.')
     expect(await promptOf('instructions = true\n')).toBe(
-      'Help.\n\nInstructions of MCP servers for the use of their tools. They apply to these tools only.\n\n<mcp-server tools="web__*">\nHow web is used.\n</mcp-server>',
+      'Help.\n\nInstructions from MCP servers for their tools. They apply only to these tools.\n\n<mcp-server tools="web__*">\nHow web is used.\n</mcp-server>',
     )
-    expect(await promptOf('instructions = true\n', '')).toMatch(/^Instructions of MCP servers/)
+    expect(await promptOf('instructions = true\n', '')).toMatch(/^Instructions from MCP servers/)
   })
 
   it("passes roots inside the agent's workspace", async () => {
@@ -228,7 +236,7 @@ config = { command = "never" }
     expect(await refusal(roots('["."]', 'url = "https://mcp.test/"'), hostWith([]))).toMatchObject({ field: 'mcp.servers[0].roots' })
   })
 
-  it('rejects impossible call limits', async () => {
+  it('rejects invalid MCP call limits', async () => {
     const server = `${provider}[[mcp.servers]]\nname = "web"\nurl = "https://mcp.test/"\n`
     for (const [key, value] of [
       ['total_timeout_secs', '0'],
@@ -273,7 +281,7 @@ config = { command = "never" }
     ['name = "a"\ntransport = "stdio"', 'mcp.servers[0].command'],
     ['name = "a"\ncommand = "x"\nurl = "https://a.test"', 'mcp.servers[0].url'],
     ['name = "a"\ntransport = "http"\ncommand = "x"\nurl = "https://a.test"', 'mcp.servers[0].command'],
-  ])('refuses invalid server entries: %j', async (server, field) => {
+  ])('rejects invalid server entries: %j', async (server, field) => {
     const error = await refusal(`${provider}[[mcp.servers]]\n${server}`, hostWith([]))
     expect(error).toMatchObject({ code: 'invalidField', field })
   })

@@ -133,7 +133,7 @@ enabled = false`
     ['headers = { OpenAI-Organization = "org-attacker" }', 'headers.OpenAI-Organization'],
     ['api = "azure"\nresource = "attacker"', 'resource'],
     ['url = "https://attacker.openai.azure.com"', 'base_url'],
-  ])("trusts a key as the user's own only if it is one variable: %s", async (line, field) => {
+  ])("recognizes a key as the user's own only if it is one variable: %s", async (line, field) => {
     const list = await asked(`[provider]\nmodel = "m"\n${line.replace('\\n', '\n')}\n[agent]\nsystem_prompt = "\${SECRET}"`)
     const variables = [...line.matchAll(/\$\{\w+\}/g)].join(', ')
     expect(list).toEqual([
@@ -161,7 +161,7 @@ enabled = false`
   })
 
   it.each(['model = "${SECRET}"', 'model = "m"\nname = "${SECRET}"', 'model = "m"\nheaders = { x-key = "${SECRET}" }'])(
-    'requests trust for a literal key beside variables in its section: %s',
+    'requests trust for a literal key next to variables in its section: %s',
     async (lines) => {
       expect(await asked(`[provider]\napi_key = "of a stranger"\n${lines}`)).toEqual([account('provider.api_key')])
     },
@@ -194,7 +194,7 @@ enabled = false`
     ])
   })
 
-  it('lists dangerous requests first, in full, with all variables of a program', async () => {
+  it('lists dangerous requests first, in full, with every variable that they expose', async () => {
     const long = 'x'.repeat(5000)
     const text = `[agent]\nsystem_prompt = "\${S}"\nworkspace = "/"
 [[mcp.servers]]\nname = "a"\ncommand = "ls"\nargs = ["${long}"]\nenv = { "BASH_FUNC_ls%%" = "() { curl evil; }", API_KEY = "literal" }
@@ -223,16 +223,16 @@ describe('trust option', () => {
     scriptHooks: () => ({}),
   }
 
-  it('defaults to none; the error counts further requests', async () => {
+  it('defaults to no trust, with an error that counts further requests', async () => {
     for (const trust of [undefined, false]) {
       const { config } = await parseConfig(text, 'toml')
       const error = await refusalOf(config, { ...host, ...(trust !== undefined && { trust }) })
       expect(error).toMatchObject({ code: 'untrusted', field: 'callbacks.before_turn' })
-      expect(error.message).toContain('1 more such thing')
+      expect(error.message).toContain('1 more request')
     }
   })
 
-  it('asks request by request, before anything happens', async () => {
+  it('requests trust one by one, before any effect', async () => {
     const requests: TrustRequest[] = []
     let read = 0
     const trust = (request: TrustRequest) => {
@@ -250,7 +250,7 @@ describe('trust option', () => {
     expect((await agentOf(text.replace('/a.md', '../a.md'), { ...host, trust: true })).settings.systemPrompt).toBe('read ./../a.md')
   })
 
-  it('gives no workspace that the host cannot reach', async () => {
+  it('rejects a workspace that the host does not provide', async () => {
     expect(await refusal(`${provider}[agent]\nworkspace = "/x"`, { ...host, trust: true })).toMatchObject({
       code: 'unsupported',
       field: 'agent.workspace',

@@ -11,7 +11,7 @@ const sections: Record<string, string> = {
 }
 
 describe('enum values from variables', () => {
-  it.each(Object.entries(sections))('refuses an invalid value at %s', async (field, text) => {
+  it.each(Object.entries(sections))('rejects an invalid value at %s', async (field, text) => {
     const host = { env: { WORD: 'nonsense' }, trust: true }
     expect(await refusal(text, host)).toMatchObject({
       code: 'invalidField',

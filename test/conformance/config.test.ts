@@ -50,13 +50,16 @@ async function outcomeOf(file: string): Promise<Outcome> {
 const codes: Record<string, string> = { Parse: 'parse', MissingEnvVar: 'missingEnvVar', InvalidField: 'invalidField' }
 
 describe.skipIf(!isThere)('agent files', () => {
-  it.each(Object.entries(expected.cases).filter(([file]) => different[file] === undefined))('%s', async (file, { value, error }) => {
-    const outcome = await outcomeOf(file)
-    // A document without anything in it says nothing, in YAML as in TOML.
-    expect(outcome).toMatchObject(error === undefined ? { value: value ?? {} } : { error: codes[error] ?? error })
-  })
+  it.each(Object.entries(expected.cases).filter(([file]) => different[file] === undefined))(
+    'parses %s like the crate',
+    async (file, { value, error }) => {
+      const outcome = await outcomeOf(file)
+      // A document without anything in it says nothing, in YAML as in TOML.
+      expect(outcome).toMatchObject(error === undefined ? { value: value ?? {} } : { error: codes[error] ?? error })
+    },
+  )
 
-  it('that are different say so', async () => {
+  it('reports each documented difference', async () => {
     const outcomes = await Promise.all(Object.keys(different).map(async (file) => [file, await outcomeOf(file)] as const))
     expect(Object.fromEntries(outcomes)).toEqual({
       'edge/env-quote.toml': { value: { provider: { model: 'm', api_key: 'a"b' } } },

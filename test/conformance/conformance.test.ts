@@ -32,7 +32,7 @@ const protocols = [
 const framings = ['', ...(isSoak ? ['r7'] : []), 'r3+crlf+bom+ping']
 
 describe.skipIf(!isThere).each(protocols)('recorded streams and loops of %s', (protocol) => {
-  it.each(framings)('fragmented and framed as "%s"', async (options) => {
+  it.each(framings)('decodes streams that are fragmented and framed as "%s"', async (options) => {
     const lines = await checked(protocol, options)
     const summary: { pass: number; fail: number; sequences: { pass: number; fail: number } } = JSON.parse(lines.at(-1) ?? '{}')
     expect(lines.filter((line) => line.startsWith('FAIL'))).toEqual([])
@@ -42,7 +42,7 @@ describe.skipIf(!isThere).each(protocols)('recorded streams and loops of %s', (p
 })
 
 describe.skipIf(!isThere)('recorded binary streams', () => {
-  it('with one checksum flipped each are errors, never answers', async () => {
+  it('fails on messages with one flipped checksum bit', async () => {
     const lines = await checked('bedrock_converse_stream', 'flipcrc')
     const summary: { pass: number; fail: number; byCheck: { error: number } } = JSON.parse(lines.at(-1) ?? '{}')
     // The checker expects the answers; the few that pass are recordings of errors.

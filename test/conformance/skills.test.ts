@@ -36,8 +36,8 @@ const lenient = ['/invalid-yaml/SKILL.md', '/colon-unquoted/SKILL.md']
 
 const isBlank = (text: string | null | undefined) => (text ?? '').trim() === ''
 
-describe.skipIf(!isThere)('real and odd SKILL.md files', () => {
-  it.each(isThere ? cases() : [])('$file', async ({ file, expected, officialValidator }) => {
+describe.skipIf(!isThere)('recorded SKILL.md files', () => {
+  it.each(isThere ? cases() : [])('parses or rejects $file', async ({ file, expected, officialValidator }) => {
     const skills = await loadSkills(nodeWorkspace(folder), [dirname(dirname(file))])
     if (lenient.some((end) => file.endsWith(end))) {
       expect(skills.skills.map(({ location }) => location)).toContain(file)

@@ -21,7 +21,7 @@ function refusal(run: () => unknown): ProviderError {
 }
 
 describe('extractJson', () => {
-  it('parses the text of a response', () => {
+  it("parses a response's text", () => {
     expect(extractJson(answer([text('{"city":"Oslo"}')]))).toEqual({ city: 'Oslo' })
   })
 
@@ -50,25 +50,25 @@ describe('extractJson', () => {
     )
   })
 
-  it.each(['not json', '{"a":1', '{"a":1} and more'])('refuses text that is not valid JSON: %s', (value) => {
+  it.each(['not json', '{"a":1', '{"a":1} and more'])('rejects text that is not valid JSON: %s', (value) => {
     const error = refusal(() => extractJson(answer([text(value)])))
     expect(error).toMatchObject({ code: 'schemaMismatch', isRetryable: false })
     expect(error.message).toContain('not valid JSON')
     expect(error.message).toContain(JSON.stringify(value))
   })
 
-  it('refuses arguments of respond_json that were cut', () => {
+  it('rejects truncated arguments of respond_json', () => {
     const call: Content = { type: 'toolCall', id: 'c', name: 'respond_json', arguments: {}, invalidArguments: '{"city":' }
     const error = refusal(() => extractJson(answer([call], 'length')))
     expect(error.message).toMatch(/not valid JSON \(it was cut off: raise maxTokens\)/)
   })
 
-  it('refuses messages that are not responses', () => {
+  it('rejects messages that are not responses', () => {
     expect(refusal(() => extractJson(userMessage('{}')))).toMatchObject({ code: 'schemaMismatch' })
     expect(refusal(() => extractJson(extensionMessage('note', {}))).message).toContain('extension')
   })
 
-  it.each([[[]], [[text(' \n')]], [[{ type: 'thinking', thinking: '{}' } as Content]]])('refuses responses without text: %j', (content) => {
+  it.each([[[]], [[text(' \n')]], [[{ type: 'thinking', thinking: '{}' } as Content]]])('rejects responses without text: %j', (content) => {
     expect(refusal(() => extractJson(answer(content)))).toMatchObject({ code: 'schemaMismatch', message: expect.stringContaining('empty') })
   })
 

@@ -31,7 +31,7 @@ const hostile = (token: string) =>
     .map((parts) => parts.join(''))
 
 describe('fences against prompt injection', () => {
-  it('closes only at the end for any content', () => {
+  it('ends the fence only at the end, whatever the content', () => {
     const token = fenceToken('some id')
     fc.assert(
       fc.property(hostile(token), (text) => {
@@ -43,7 +43,7 @@ describe('fences against prompt injection', () => {
     )
   })
 
-  it('derives eight letters and digits from the id', () => {
+  it('derives a unique token of eight letters and digits from the id', () => {
     const tokens = new Set(Array.from({ length: 20_000 }, (_, n) => fenceToken(`id ${n}`)))
     expect(tokens.size).toBe(20_000)
     expect([...tokens].every((token) => /^[0-9a-z]{8}$/.test(token))).toBe(true)
@@ -56,7 +56,7 @@ describe('forgery by a tool', () => {
   const called = (output: string) => numbered(user('u'), user('ask'), answer('a', ['c']), saying(result('r', 'c'), output))
   const token = tokenIn(texts(renderNodes(called(''), {}, policy)[1])[0])
 
-  it('prevents output from writing the token of the conversation', () => {
+  it("removes the conversation's fence token from tool output", () => {
     fc.assert(
       fc.property(hostile(token), (output) => {
         const shown = texts(renderNodes(called(output), {}, policy)[3])
@@ -67,7 +67,7 @@ describe('forgery by a tool', () => {
     )
   })
 
-  it('prevents a summary from closing its note', () => {
+  it('prevents a summary from closing its note early', () => {
     fc.assert(
       fc.property(hostile(token), (summary) => {
         const messages = called('seen')
@@ -84,7 +84,7 @@ describe('forgery by a tool', () => {
     )
   })
 
-  it('takes time linear in the output', () => {
+  it('processes output in linear time', () => {
     const size = 2_000_000
     for (const output of [
       '<<'.repeat(size / 2),

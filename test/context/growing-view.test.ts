@@ -24,7 +24,7 @@ async function changed(messages: readonly AgentMessage[], state: ContextState, k
 }
 
 describe('GrowingView', () => {
-  it('equals a freshly derived view with its size at every step', async () => {
+  it('matches a freshly derived view and its size at every step', async () => {
     const property = fc.asyncProperty(seeds(30), fc.array(fc.nat(9), { minLength: 1, maxLength: 12 }), async (numbers, kinds) => {
       const history = historyOf(numbers)
       const messages: AgentMessage[] = []

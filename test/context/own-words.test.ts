@@ -18,7 +18,7 @@ const looking = { toolCalls: [{ name: 'look', arguments: {} }] }
 const look = (text: string): AgentTool => tool('look', () => text)
 
 describe('a summary written by a model', () => {
-  it('has the assistant role, fenced and labelled', async () => {
+  it('sends a summary as an assistant message, fenced and labelled', async () => {
     const model = scripted([{ text: 'ok' }])
     const strategy = llmCompaction({ model: scripted([{ text: `They talked.\n\n${attack}` }]) })
     const contextConfig = { ...small, compaction: { ...compaction, strategy } }
@@ -52,7 +52,7 @@ describe('a summary written by a model', () => {
 })
 
 describe('a prune memo', () => {
-  it('has the assistant role, fenced and labelled, identical each turn', async () => {
+  it('sends a prune memo as an assistant message, identical each turn', async () => {
     const prune = { toolCalls: [{ name: 'prun_with_memo', arguments: { tokens: 1, memo: attack } }] }
     const { model } = await play([looking, looking, prune, looking, { text: 'done' }], { tools: [look('seen'), ...prunTools()] })
     const [before, last] = model.provider.requests.slice(-2)
@@ -93,7 +93,7 @@ describe('fenced node ids and notes', () => {
     expect(textOf(shown?.content.slice(1) ?? [])).not.toContain(stolen)
   })
 
-  it('gives identical bytes each turn, also after a restart', async () => {
+  it('produces identical bytes each turn, also after a restart', async () => {
     const model = scripted([looking, looking, { text: 'one' }, { text: 'two' }])
     const agent = new Agent({ model, tools: [look('seen'), revertTool()] })
     await agent.prompt('go').result

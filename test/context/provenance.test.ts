@@ -27,7 +27,7 @@ const expected = [
 ]
 
 describe('provenanceOf', () => {
-  it('gives turn, role and position for messages of each loop', () => {
+  it('returns turn, role and position for messages of each loop', () => {
     expect(provenanceOf(history, history)).toEqual(expected)
   })
 

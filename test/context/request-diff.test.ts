@@ -38,7 +38,7 @@ const toolTokens = (tools: readonly ToolDefinition[]) => tools.reduce((sum, each
 const headTokens = toolTokens(before.tools) + estimateTokens(before.systemPrompt)
 
 describe('diffTurnRequests', () => {
-  it('reports no break for appended messages', () => {
+  it('reports no change for appended messages', () => {
     const all = { commonMessages: 5, commonTokens: headTokens + totalTokens(history) }
     expect(diffTurnRequests(before, before)).toEqual(all)
     expect(diffTurnRequests(before, request([...history, answer('a3'), user('more')]))).toEqual(all)
@@ -144,7 +144,7 @@ describe('diffTurnRequests', () => {
     expect(changed.firstChange).toMatchObject({ part: 'tools', index: 1, reason: 'changed', after: expect.stringContaining('Now other') })
   })
 
-  it('compares system prompt, thinking, then messages', () => {
+  it('compares the system prompt, then thinking, then messages', () => {
     const system = diffTurnRequests(before, request([], { systemPrompt: 'You are quick.', thinkingLevel: 'high' }))
     expect(system).toEqual({
       commonMessages: 0,
@@ -159,7 +159,7 @@ describe('diffTurnRequests', () => {
     })
   })
 
-  it('reports nothing in common for another model or response format', () => {
+  it('reports no common prefix for another model or response format', () => {
     for (const changes of [{ modelId: 'other' }, { provider: 'other' }, { api: 'openAiResponses' as const }]) {
       const diff = diffTurnRequests(before, request(history, changes))
       expect(diff).toMatchObject({ commonMessages: 0, commonTokens: 0, firstChange: { part: 'model', reason: 'changed' } })

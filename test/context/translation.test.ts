@@ -131,7 +131,7 @@ describe('Anthropic → OpenAI → Anthropic', () => {
 })
 
 describe('contextTranslation of an agent', () => {
-  it('runs only if configured, after convertToLlm, without changing the history', async () => {
+  it('translates only if configured, after convertToLlm, without changing the history', async () => {
     const model = scripted([{ text: 'a' }, { text: 'b' }])
     const seen: string[] = []
     const agent = new Agent({ model, messages: history, captureTurnRequests: true })

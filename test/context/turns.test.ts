@@ -17,7 +17,7 @@ describe('turnsOf', () => {
     expect(grouped(user('a', first), user('b', second), user('c', first))).toEqual([['a'], ['b'], ['c']])
   })
 
-  it('makes a turn of each message without a turnId', () => {
+  it('treats each message without a turnId as a separate turn', () => {
     expect(grouped(user('a'), answer('b'), user('c'), { role: 'extension', id: 'e', kind: 'k', data: 1 })).toEqual([
       ['a'],
       ['b'],
@@ -27,7 +27,7 @@ describe('turnsOf', () => {
     expect(turnsOf([])).toEqual([])
   })
 
-  it('puts a result into the turn of its call', () => {
+  it('puts a tool result into the turn of its call', () => {
     expect(grouped(answer('a', ['c', 'd']), result('r', 'c'), result('s', 'd'), user('u'))).toEqual([['a', 'r', 's'], ['u']])
   })
 
@@ -47,7 +47,7 @@ describe('turnsOf', () => {
     ).toEqual([['u'], ['a', 'r', 's', 'b', 't', 'v']])
   })
 
-  it('assigns a repeated id to the latest call, a second result to none', () => {
+  it('assigns a repeated call id to the latest call, and a second result to no call', () => {
     expect(grouped(answer('a', ['c']), answer('b', ['c']), result('r', 'c'), result('s', 'c'))).toEqual([['a'], ['b', 'r'], ['s']])
   })
 

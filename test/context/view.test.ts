@@ -55,7 +55,7 @@ describe('a compaction overlay', () => {
 describe('a prune', () => {
   const called = [user('u'), answer('a', ['c']), result('r', 'c'), answer('b', ['d']), result('s', 'd'), answer('e')]
 
-  it('omits the named messages', () => {
+  it('omits pruned messages', () => {
     expect(sent(called, { prunes: [prune(['a', 'r'])] })).toEqual(['u', 'b', 's', 'e'])
   })
 
@@ -78,13 +78,13 @@ describe('a prune', () => {
     expect(sent(messages, { prunes: [prune(['b', 's'], 'm')] })).toEqual(['a', 'r', 'p-b'])
   })
 
-  it('applies to every section of an overlay', () => {
+  it('removes pruned messages from every section of an overlay', () => {
     expect(sent(history, { overlay, prunes: [prune(['a', 'e'], 'm')] })).toEqual(['p-a', 'summary', 'd', 'f'])
     expect(sent(history, { overlay, prunes: [prune(['e'], 'm')] })).toEqual(['a', 'summary', 'd', 'p-e', 'f'])
     expect(sent(history, { overlay, prunes: [prune(['e', 'f'], 'm')] })).toEqual(['a', 'summary', 'd', 'p-e'])
   })
 
-  it('leaves its memo to a later compaction', () => {
+  it('omits its memo if a later compaction covers it', () => {
     const taken: CompactionOverlay = { ...overlay, keepCompacted: { range: span('b', 'c', 2), messages: [user('summary with memo')] } }
     expect(sent(history, { overlay: taken, prunes: [prune(['b', 'f'], 'm')] })).toEqual(['a', 'summary with memo', 'd', 'e'])
     expect(sent(history, { overlay: taken, prunes: [prune(['b', 'c'], 'm')] })).toEqual(['a', 'summary with memo', 'd', 'e', 'f'])
@@ -106,7 +106,7 @@ describe('a revert', () => {
     ],
   }
 
-  it('omits the abandoned messages', () => {
+  it('omits the messages of an abandoned branch', () => {
     expect(sent(messages, reverted)).toEqual(['u', 'a', 'r'])
   })
 

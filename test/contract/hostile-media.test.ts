@@ -22,32 +22,32 @@ function refused(content: Content): ConfigError {
   throw new Error('It was taken.')
 }
 
-describe('media that somebody hostile made are refused before the run', () => {
+describe('hostile media, rejected before a run', () => {
   it.each<[string, Content, RegExp]>([
-    ['100 MB of data', image('image/png', hundredMegabytes), /about 100500000 bytes.*Upload it/],
-    ['100 MB as a data URL in data', image('image/png', `data:image/png;base64,${hundredMegabytes}`), /bytes.*Upload it/],
+    ['100 MB of data', image('image/png', hundredMegabytes), /about 100500000 bytes.*Upload the file/],
+    ['100 MB as a data URL in data', image('image/png', `data:image/png;base64,${hundredMegabytes}`), /bytes.*Upload the file/],
     [
       '100 MB as a data URL in url',
       { type: 'file', mimeType: 'application/pdf', url: `data:application/pdf;base64,${hundredMegabytes}` },
-      /no https address/,
+      /not an https URL/,
     ],
     ['a short data URL in data', image('image/png', `data:image/png;base64,${btoa(png)}`), /begins with "data:"/],
     ['an SVG with a script', image('image/svg+xml', btoa(script)), /SVG.*scripts/],
     ['an SVG as a file', file('Image/SVG+XML; charset=utf-8', btoa(script)), /SVG.*scripts/],
-    ['an SVG that says it is a PNG', image('image/png', btoa(script)), /told to be image\/png.*a document of text/],
-    ['HTML as a PDF', file('application/pdf', btoa(html)), /told to be application\/pdf.*a document of text/],
-    ['HTML as a PDF, behind a byte order mark', file('application/pdf', btoa(`\xef\xbb\xbf  ${html}`)), /a document of text/],
-    ['HTML as a picture, behind a byte order mark', image('image/gif', btoa(`\xef\xbb\xbf${html}`)), /a document of text/],
-    ['HTML as a picture, in UTF-16', image('image/webp', btoa(utf16(html))), /a document of text/],
-    ['an archive as a PDF', file('application/pdf', btoa(`PK\x03\x04${'x'.repeat(40)}`)), /its bytes are no PDF/],
-    ['an archive as a picture', image('image/jpeg', btoa(`PK\x03\x04${'x'.repeat(40)}`)), /its bytes are none of that type/],
-    ['a program as sound', file('audio/x-wav', btoa(`MZ${'x'.repeat(40)}`)), /its bytes are none of that type/],
+    ['an SVG declared as a PNG', image('image/png', btoa(script)), /declared as image\/png.*a document of text/],
+    ['HTML as a PDF', file('application/pdf', btoa(html)), /declared as application\/pdf.*a document of text/],
+    ['HTML as a PDF after a byte order mark', file('application/pdf', btoa(`\xef\xbb\xbf  ${html}`)), /a document of text/],
+    ['HTML as an image after a byte order mark', image('image/gif', btoa(`\xef\xbb\xbf${html}`)), /a document of text/],
+    ['HTML as an image in UTF-16', image('image/webp', btoa(utf16(html))), /a document of text/],
+    ['an archive as a PDF', file('application/pdf', btoa(`PK\x03\x04${'x'.repeat(40)}`)), /its bytes are not a PDF/],
+    ['an archive as an image', image('image/jpeg', btoa(`PK\x03\x04${'x'.repeat(40)}`)), /its bytes are not of that type/],
+    ['a program as audio', file('audio/x-wav', btoa(`MZ${'x'.repeat(40)}`)), /its bytes are not of that type/],
     ['a PNG as a JPEG', image('image/jpeg', btoa(png)), /its bytes are image\/png/],
-    ['an address without https', { type: 'image', mimeType: 'image/png', url: 'http://127.0.0.1/a' }, /no https/],
-    ['a file of this machine', { type: 'file', mimeType: 'application/pdf', url: 'file:///etc/passwd' }, /no https/],
-    ['a type of a megabyte', image(`image/png${' '.repeat(1_000_000)}`, btoa(html)), /its bytes are a document of text/],
-    ['what is no base64', image('image/png', '<script>alert(1)</script>'), /no base64/],
-  ])('%s', (_name, content, why) => {
+    ['a URL without https', { type: 'image', mimeType: 'image/png', url: 'http://127.0.0.1/a' }, /not an https URL/],
+    ['a local file URL', { type: 'file', mimeType: 'application/pdf', url: 'file:///etc/passwd' }, /not an https URL/],
+    ['a media type of one megabyte', image(`image/png${' '.repeat(1_000_000)}`, btoa(html)), /its bytes are a document of text/],
+    ['invalid base64', image('image/png', '<script>alert(1)</script>'), /not base64/],
+  ])('rejects %s', (_name, content, why) => {
     const { code, message } = refused(content)
     expect(code).toBe('invalidMessage')
     expect(message).toMatch(why)
@@ -55,7 +55,7 @@ describe('media that somebody hostile made are refused before the run', () => {
     expect(message).not.toContain('alert(1)')
   })
 
-  it('what is right is taken, however its type is spelled', async () => {
+  it('accepts valid media, however the type is spelled', async () => {
     const agent = new Agent({ model: scripted(() => ({ text: 'Seen.' })) })
     const right = [
       image('image/PNG', btoa(png)),
@@ -66,7 +66,7 @@ describe('media that somebody hostile made are refused before the run', () => {
     for (const content of right) expect((await agent.prompt({ role: 'user', content: [content] }).result).status).toBe('completed')
   })
 
-  it('archives are not opened: an office document is its bytes', async () => {
+  it('measures an office document by its bytes without opening the archive', async () => {
     const bomb = new Blob([`PK\x03\x04${'\0'.repeat(1000)}`])
     const docx = await fileContent(bomb, { name: 'a.docx' })
     expect(docx).toMatchObject({ mimeType: expect.stringContaining('wordprocessingml'), name: 'a.docx' })

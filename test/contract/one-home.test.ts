@@ -265,7 +265,7 @@ function all(find: Find): readonly Found[] {
   return found
 }
 
-it('no list of words has a second home', async () => {
+it('declares each list of values only once', async () => {
   const { words } = await contractLists()
   expect(words.size).toBeGreaterThan(15)
   const found = all(wordListsIn)
@@ -273,7 +273,7 @@ it('no list of words has a second home', async () => {
   expect(twice(found)).toEqual([])
 })
 
-it('no table of fields has a second home', async () => {
+it('declares each table of fields only once', async () => {
   const { fields } = await contractLists()
   expect(fields.size).toBeGreaterThan(40)
   const found = all(tablesIn)
@@ -282,19 +282,19 @@ it('no table of fields has a second home', async () => {
   expect(twice(found)).toEqual([])
 })
 
-it('no number has a second home', () => {
+it('declares each number only once', () => {
   const found = all(numbersIn)
   expect(found.length).toBeGreaterThan(300)
   expect(inTwoFiles(found, allowedNumbers)).toEqual([])
 })
 
-it('no pattern has a second home', () => {
+it('declares each regular expression only once', () => {
   const found = all(patternsIn)
   expect(found.length).toBeGreaterThan(200)
   expect(inTwoFiles(found, allowedPatterns)).toEqual([])
 })
 
-it('no function has a second home', () => {
+it('defines each function only once', () => {
   const found = all(functionsIn).filter(
     ({ path, words: [name = ''] }) => !allowedFunctions.some(([place, each]) => path.startsWith(place) && each === name),
   )
@@ -309,7 +309,7 @@ it('no function has a second home', () => {
   expect([...places.values()].filter((each) => each.length > 1)).toEqual([])
 })
 
-it('what is done in one place is done nowhere else', () => {
+it('implements each listed technique only in its module', () => {
   for (const [what, homes, looks] of onceOnly) {
     const places = Array.from(sources.keys()).filter((path) => looks.test(sources.get(path) ?? ''))
     expect(
@@ -320,7 +320,7 @@ it('what is done in one place is done nowhere else', () => {
   }
 })
 
-it('a second home is found in another order, as a union, nested and in zod', () => {
+it('detects reordered, union, nested and zod duplicates', () => {
   const homes = new Map([['stops', ['stop', 'length', 'toolUse', 'error']]])
   const union = wordListsIn('src/a.ts', "type Why =\n  | 'error'\n  | 'toolUse'\n  | 'length'\n  | 'stop'\n")
   expect(secondHomes(union, homes, 3)).toEqual(['src/a.ts:2 stops: stop length toolUse error'])
@@ -337,7 +337,7 @@ it('a second home is found in another order, as a union, nested and in zod', () 
   expect([same, ...others]).toEqual(['maxbytes 2097152: src/0.ts:1, src/1.ts:1, src/2.ts:1'])
 })
 
-it('what is allowed is there', () => {
+it('finds every allowed exception in the source', () => {
   const found = [...all(wordListsIn), ...all(tablesIn)]
   for (const [place, word] of allowed)
     expect(

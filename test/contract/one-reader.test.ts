@@ -6,13 +6,13 @@ import { parseMessages } from '../../src/session.ts'
 /** What the readers of what is stored refuse. A caller cannot hand it in either. */
 const unreadable: [string, object, string][] = [
   ['a hint without a kind', { provenanceHint: {} }, 'messages[0].provenanceHint.kind is undefined; it must be'],
-  ['a tag that says nothing', { tags: [{}] }, 'messages[0].tags[0].kind is undefined; it must be'],
+  ['an empty tag', { tags: [{}] }, 'messages[0].tags[0].kind is undefined; it must be'],
   ['state without a model', { content: [{ type: 'text', text: 'x', providerState: {} }] }, 'messages[0].content[0].providerState.api is'],
-  ['a key that would change a prototype', JSON.parse('{"__proto__":{"role":"user"}}'), 'messages[0].__proto__ is an object'],
+  ['a prototype key', JSON.parse('{"__proto__":{"role":"user"}}'), 'messages[0].__proto__ is an object'],
 ]
 
-describe('what a caller may hand in, every reader can read', () => {
-  it.each(unreadable)('%s is refused by all', (_what, extra, said) => {
+describe('caller messages in every reader', () => {
+  it.each(unreadable)('rejects %s in the constructor and the parser', (_what, extra, said) => {
     const message = Object.defineProperties({ role: 'user', content: 'x' }, Object.getOwnPropertyDescriptors(extra))
     const given: unknown = [message]
     expect(() => new Agent({ model: scripted([]), messages: given as never })).toThrow(said)

@@ -17,8 +17,8 @@ const history = fc
   .filter((all) => all.every(({ id }) => id !== ''))
 const fresh = (messages: Parameters<typeof serializeMessages>[0] = []) => new Agent({ model: scripted([]), messages })
 
-describe('what one reader accepts, all others can read', () => {
-  it('messages: handed in, saved, restored, in a snapshot and in one that was sent', () => {
+describe('round trips through all readers', () => {
+  it('preserves messages through an agent, serialization and snapshots', () => {
     fc.assert(
       fc.property(history, (messages) => {
         const agent = fresh(messages)
@@ -35,7 +35,7 @@ describe('what one reader accepts, all others can read', () => {
     )
   })
 
-  it('sessions: as text, in a store, exported and imported', async () => {
+  it('preserves sessions through text, a store, export and import', async () => {
     const loops = fc.uniqueArray(valuesOf(loopRecord), { selector: ({ loopId }) => loopId, maxLength: 2 })
     await fc.assert(
       fc.asyncProperty(valuesOf(session), loops, async (around, inside) => {
@@ -51,10 +51,10 @@ describe('what one reader accepts, all others can read', () => {
   })
 
   const unions: [string, Shape][] = [
-    ['entries of a log', sessionEntry],
+    ['log entries', sessionEntry],
     ['events', agentEvent],
   ]
-  it.each(unions)('%s: written by this version, read by all', (_what, shape) => {
+  it.each(unions)('reads every value that this version writes: %s', (_what, shape) => {
     expect(tagsOf(shape).length).toBeGreaterThan(10)
     fc.assert(
       fc.property(valuesOf(shape), (value) => {

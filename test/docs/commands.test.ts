@@ -27,17 +27,20 @@ function found(pattern: RegExp, paths: readonly string[]): string[] {
 /** `npx phi` with any flags but `-p phi-core`, in a shell line or in the settings of a program. */
 const ofStranger = /\bnpx["'`]?,?\s*(?:["']?args["']?\s*:\s*)?\[?\s*(?:["']?(?:-y|--yes|--no-install)["']?,?\s*)*["'`]?phi(?![\w-])/
 
-describe('the commands that we advise', () => {
-  it('names the package of phi, because npx phi would run the package of a stranger', () => {
+describe('shell commands in the documentation', () => {
+  it('names the package for npx, because npx phi would run another package', () => {
     expect(found(/npx -p phi-core phi/, published).length).toBeGreaterThan(5)
     expect(found(ofStranger, [...published, ...code, 'CONTRIBUTING.md'])).toEqual([])
   })
 
-  it.each(['npx phi --demo', 'npx -y phi', '"command": "npx", "args": ["phi", "acp"]', "npx', ['-y', 'phi'"])('finds %s', (line) => {
-    expect(ofStranger.test(line)).toBe(true)
-  })
+  it.each(['npx phi --demo', 'npx -y phi', '"command": "npx", "args": ["phi", "acp"]', "npx', ['-y', 'phi'"])(
+    'detects the unsafe command %s',
+    (line) => {
+      expect(ofStranger.test(line)).toBe(true)
+    },
+  )
 
-  it('says that a script of package.json needs a clone', () => {
+  it('mentions the clone wherever a page uses a repository script', () => {
     const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'))
     // Starters have scripts of their own.
     const pages = written(published).filter((path) => path.endsWith('.md') && !/^examples[\\/]starters/.test(path))
@@ -49,7 +52,7 @@ describe('the commands that we advise', () => {
     expect(silent).toEqual([])
   })
 
-  it('tells a reader of the package what to do without the repository', () => {
+  it('refers to no repository in published pages', () => {
     const texts = published.filter((path) => path !== 'SECURITY.md')
     expect(found(/\b(?:in|of) (?:this|the|its) repository\b/i, texts)).toEqual([])
   })

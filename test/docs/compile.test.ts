@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { docExamples, prelude } from './doc-examples.ts'
 import { type Block, blocksOf, pages } from './snippets.ts'
 
 const folder = resolve('.vitest/snippets')
@@ -16,10 +17,13 @@ function programsOf(page: string): Map<string, string> {
   for (const block of blocks) {
     const { source = '', language, line, code } = block
     const name = `${page.replaceAll(/[/.]/g, '-')}-${goesOn(block) ? source.replaceAll(/[/.]|#.*/g, '-') : line}.${language}`
-    programs.set(name, `${programs.get(name) ?? ''}${atHome(code, source, blocks)}`)
+    programs.set(name, `${programs.get(name) ?? jsxOf(code)}${atHome(code, source, blocks)}`)
   }
   return programs
 }
+
+/** Stands for the `jsx` setting of a reader's project. */
+const jsxOf = (code: string): string => (/from 'react'/.test(code) ? '/** @jsxImportSource react */\n' : '')
 
 /** A file beside it may be imported where the page shows that file too. */
 const atHome = (code: string, source: string, blocks: Block[]): string =>
@@ -42,10 +46,14 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-it('every program of the documentation compiles as it is shown', async () => {
+it('compiles every documented program unchanged', async () => {
   const programs = new Map(pages().flatMap((page) => [...programsOf(page)]))
   expect(programs.size).toBeGreaterThan(100)
   for (const [name, code] of programs) writeFileSync(join(folder, name), `${code}\nexport {}\n`)
+  const examples = docExamples()
+  expect(examples.size).toBeGreaterThan(50)
+  for (const [name, code] of examples) writeFileSync(join(folder, name), code)
+  writeFileSync(join(folder, 'prelude.ts'), prelude)
   const output = await promisify(execFile)('tsc', ['-p', folder]).then(
     () => '',
     ({ stdout }: { stdout: string }) => stdout,

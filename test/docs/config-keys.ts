@@ -13,25 +13,25 @@ function keyTables(): string {
 function sections(table: KeyTable, name: string, isList: boolean): string[] {
   const keys = Object.entries(table)
   const leaves = keys.filter(([, { inner }]) => inner === undefined)
-  const heading = name === '' ? 'At the top' : isList ? `\`[[${name}]]\`` : `\`[${name}]\``
+  const heading = name === '' ? 'Top level' : isList ? `\`[[${name}]]\`` : `\`[${name}]\``
   const rows = leaves.map(([key, value]) => row(key, value))
-  const own = rows.length === 0 ? [] : [`### ${heading}\n`, '| Key | May be | Default | |', '|---|---|---|---|', ...rows, '']
+  const own = rows.length === 0 ? [] : [`### ${heading}\n`, '| Key | Type | Default | Description |', '|---|---|---|---|', ...rows, '']
   return [...own, ...keys.flatMap(([key, value]) => within(name === '' ? key : `${name}.${key}`, value))]
 }
 
 /** Variations and connections say the same again: once is enough. */
 const asAbove: Readonly<Record<string, string>> = {
-  'agent.instances.profile': 'as `[agent.profile]`',
-  'provider.instances.cost': 'as `[provider.cost]`',
-  'provider.instances.compat': 'as `[provider.compat]`',
-  'tools.instances.config': 'as `[[mcp.servers]]`, without `name` and `enabled`',
-  'context.compaction': 'as `[compaction]`',
+  'agent.instances.profile': '`[agent.profile]`',
+  'provider.instances.cost': '`[provider.cost]`',
+  'provider.instances.compat': '`[provider.compat]`',
+  'tools.instances.config': '`[[mcp.servers]]`, without `name` and `enabled`',
+  'context.compaction': '`[compaction]`',
 }
 
 function within(name: string, { inner, isList }: Key): string[] {
   if (inner === undefined) return []
   const same = asAbove[name]
-  if (same !== undefined) return [`### \`[${name}]\`\n\nThe keys are ${same}.\n`]
+  if (same !== undefined) return [`### \`[${name}]\`\n\nThe keys are the same as in ${same}.\n`]
   return sections(inner, name, isList === true)
 }
 

@@ -11,16 +11,16 @@ describe.each(pages)('%s', (page) => {
   const faults = (rule: (code: ProseCode) => string[]) => found.flatMap((each) => rule(each).map((fault) => `${fault}, in: ${each.code}`))
 
   it('names only options, methods and fields that exist', () => expect(faults((each) => unknownNames(each, others))).toEqual([]))
-  it('quotes only messages that exist', () => expect(faults((each) => unknownWords(each, others))).toEqual([]))
-  it('shows only calls that fit the function', () => expect(faults(unfitCalls)).toEqual([]))
-  it('calls no name that of others without need', () => {
+  it('quotes only existing messages', () => expect(faults((each) => unknownWords(each, others))).toEqual([]))
+  it('shows only calls that match the signature', () => expect(faults(unfitCalls)).toEqual([]))
+  it('lists no foreign name without using it', () => {
     expect(others.filter((name) => !found.some((each) => [...unknownNames(each, []), ...unknownWords(each, [])].includes(name)))).toEqual(
       [],
     )
   })
 })
 
-describe('a sentence with wrong code', () => {
+describe('the check of code in prose', () => {
   const inProse = (code: string) => codeInProse('page.md', `Set \`${code}\`.`)[0] as ProseCode // there is one
 
   it.each([
@@ -30,10 +30,10 @@ describe('a sentence with wrong code', () => {
     ['fallback(first, second)', unfitCalls],
     ['fallback([first], {}, more)', unfitCalls],
     ["agent.prompt([text, fileContent(bytes, { name: 'a' })])", unfitCalls],
-  ] as const)('is found: %s', (code, rule) => expect(rule(inProse(code), [])).toHaveLength(1))
+  ] as const)('reports %s', (code, rule) => expect(rule(inProse(code), [])).toHaveLength(1))
 
   it.each(['fallback([first, second])', 'fallback(models, { on })', 'await fileContent(bytes)', 'fileContent(blob, { name })'])(
-    'is not: %s',
+    'accepts %s',
     (code) => expect(unfitCalls(inProse(code))).toEqual([]),
   )
 })

@@ -21,8 +21,8 @@ function printed(): Promise<{ text: string; code: number | null }> {
   })
 }
 
-describe('an agent file', () => {
-  it('says that its models are scripted, and uses its skill, its server and its sub-agents', async () => {
+describe('the agent file example', () => {
+  it('uses scripted models, a skill, an MCP server and sub-agents', async () => {
     const { text, code } = await printed()
     expect(code, text).toBe(0)
     const [first, ...lines] = text.trim().split('\n')
@@ -38,7 +38,7 @@ describe('an agent file', () => {
     expect(lines.at(-1)).toBe('Release notes: describe an agent in a file, and run it anywhere.')
   })
 
-  it('asks a person once for all that it wants', async () => {
+  it('asks for trust once for everything the file requests', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'phi-example-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const file = join(folder, 'agent.toml')
@@ -56,7 +56,7 @@ describe('an agent file', () => {
     expect(asked.map((requests) => requests.map(({ what }) => what))).toEqual([wanted, wanted])
   })
 
-  it('loads a plugin that it names by path', async () => {
+  it('loads a plugin by its path', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'phi-example-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     cpSync('examples/agent-file/plugins/polite.mjs', join(folder, 'plugins/polite.mjs'))

@@ -6,22 +6,22 @@ import { expect, it, onTestFinished } from 'vitest'
 import { coordinate } from '../../examples/agents/coordinator.ts'
 import { assertFreshBuild } from '../harness/fresh-build.ts'
 
-it('a coordinator has a researcher find a bug and a coder mend it', async () => {
+it('delegates finding a bug to a researcher and fixing it to a coder', async () => {
   const lines: string[] = []
   const file = await coordinate((line) => lines.push(line))
   expect(lines).toEqual([
-    '→ researcher: Where is the greeting misspelt?',
+    '→ researcher: Where is the greeting misspelled?',
     '    researcher calls search',
-    '← researcher: The greeting is misspelt in src/greet.js, line 2: "Helo".',
+    '← researcher: The greeting is misspelled in src/greet.js, line 2: "Helo".',
     '→ coder: In src/greet.js, line 2, correct "Helo" to "Hello".',
     '    coder calls edit_file',
     '← coder: Corrected to "Hello" in src/greet.js.',
-    'The greeting was misspelt in src/greet.js; it says "Hello" now.',
+    'The greeting was misspelled in src/greet.js; it says "Hello" now.',
   ])
   expect(file).toContain('`Hello, $' + '{name}!`')
 })
 
-it('a coding assistant looks at a directory, and asks before it runs a command', async () => {
+it('lists a directory and asks before it runs a command', async () => {
   assertFreshBuild()
   const root = mkdtempSync(join(tmpdir(), 'phi-example-'))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))

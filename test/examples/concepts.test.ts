@@ -39,6 +39,8 @@ import { replay } from '../../examples/recipes/sessions/replay.ts'
 import { afterCrash } from '../../examples/recipes/sessions/resume-session.ts'
 import { branched } from '../../examples/recipes/sessions/snapshots.ts'
 import { paint } from '../../examples/recipes/tools/client-tools.ts'
+import { searchWithProgress } from '../../examples/recipes/tools/data-for-pages.ts'
+import { askWithNote } from '../../examples/recipes/tools/extension-messages.ts'
 import { weather } from '../../examples/recipes/tools/json-schema-tool.ts'
 import { petKeeper } from '../../examples/recipes/tools/openapi.ts'
 import { planTogether } from '../../examples/recipes/tools/shared-state.ts'
@@ -73,7 +75,7 @@ function inDirectory(program: (directory: string, write: (line: string) => void)
   }
 }
 
-describe('a page shows the output of its program', () => {
+describe('documentation that shows program output', () => {
   it.each<[string, Program]>([
     ['agents/agent-file.ts', fromFile],
     ['agents/background-agents.ts', backgroundAgents],
@@ -106,17 +108,19 @@ describe('a page shows the output of its program', () => {
     ['sessions/resume-session.ts', afterCrash],
     ['sessions/snapshots.ts', branched],
     ['tools/client-tools.ts', paint],
+    ['tools/data-for-pages.ts', searchWithProgress],
+    ['tools/extension-messages.ts', askWithNote],
     ['tools/openapi.ts', petKeeper],
     ['tools/shared-state.ts', planTogether],
-  ])('%s', async (source, program) => {
+  ])('matches the output of %s', async (source, program) => {
     const output = await written(program)
     expect(output).toBe(shown(source) ?? output)
     expect(output).not.toBe('')
   })
 })
 
-describe('the other programs', () => {
-  it('a hook asks a person, also about tools that do not', async () => {
+describe('other concept examples', () => {
+  it('requests approval from a hook even for tools without needsApproval', async () => {
     const script = () => scripted([{ toolCalls: [{ name: 'weather', arguments: { city: 'Oslo' } }] }, { text: 'Fine.' }])
     const answersOf = async (isNight: boolean, decision: 'approve' | 'deny') => {
       const run = askedAtNight(script(), [weather], () => isNight).prompt('Weather?')
@@ -129,7 +133,7 @@ describe('the other programs', () => {
     expect(await answersOf(true, 'deny')).toEqual(['The user denied this tool call'])
   })
 
-  it('a smaller model writes the summaries', async () => {
+  it('writes summaries with a smaller model', async () => {
     const smaller = scripted([{ text: 'We spoke about bees.' }])
     const model = scripted([...Array.from({ length: 14 }, () => ({ text: 'Bees. '.repeat(100) })), { text: 'Done.' }])
     const agent = withSummaries(model, smaller)
@@ -140,7 +144,7 @@ describe('the other programs', () => {
     expect(JSON.stringify(smaller.provider.requests[0]?.messages)).toContain('Keep every file name and every decision.')
   })
 
-  it('the first branch that answers with JSON wins', async () => {
+  it('selects the first branch that returns JSON', async () => {
     const models = [scripted([{ text: 'never' }], { gate: () => new Promise(() => undefined) }), scripted([{ text: '{"a":1}' }])]
     const types: string[] = []
     const emit = (event: AgentEvent) => types.push(event.type)

@@ -18,7 +18,7 @@ import { scripted } from '../../src/providers/scripted/index.ts'
 import { patient } from '../support/patience.ts'
 import { add } from '../support/play.ts'
 
-it('an answer has numbers behind what rests on a page, and lists the pages', async () => {
+it("numbers a response's citations and lists the sources", async () => {
   const page = (start: number) => ({ title: 'report.pdf', document: { index: 0, unit: 'page' as const, start, end: start + 1 } })
   const model = scripted([{ text: 'Revenue rose.', citations: [page(3), page(5), page(3)] }])
   const { text, sources } = await answerWithSources(model, new Blob(['%PDF-1.7 x'], { type: 'application/pdf' }), 'And?')
@@ -27,7 +27,7 @@ it('an answer has numbers behind what rests on a page, and lists the pages', asy
   expect(model.provider.requests[0]?.messages[0]).toMatchObject({ content: [{ type: 'file', citations: true }, { type: 'text' }] })
 })
 
-it('a picture goes back with the wish to change it', async () => {
+it('edits a generated image in a second request', async () => {
   const red = {
     type: 'image' as const,
     mimeType: 'image/png',
@@ -39,17 +39,17 @@ it('a picture goes back with the wish to change it', async () => {
   expect(JSON.stringify(model.provider.requests[1]?.messages)).toContain(red.data)
 })
 
-it('a picture by its address goes to a service that fetches it, and is fetched from no other host', async () => {
+it('sends image URLs to a provider that fetches them and blocks unlisted hosts', async () => {
   const url = 'https://a.example/a.png'
   expect(await describePicture(scripted([{ text: 'A dot.' }]), url, ['files.example.com'])).toBe('A dot.')
   const model = google('gemini-2.0-flash', { apiKey: 'k', fetch: () => Promise.reject(new Error('was asked')) })
   await expect(describePicture(model, url, ['files.example.com'])).rejects.toMatchObject({
     code: 'unsupportedMedia',
-    message: expect.stringContaining('a.example is not in the list of hosts'),
+    message: expect.stringContaining('a.example is not listed in hosts'),
   })
 })
 
-it('a word is looked up before it is explained', async () => {
+it('forces a tool call before the response', async () => {
   const model = scripted([{ toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'Three.' }])
   expect(await define(model, [add], 'three')).toBe('Three.')
   expect(model.provider.requests.map(({ toolChoice, seed }) => [toolChoice, seed])).toEqual([
@@ -58,7 +58,7 @@ it('a word is looked up before it is explained', async () => {
   ])
 })
 
-it('a report is uploaded once, and each question carries its id', async () => {
+it('uploads a report once and references its id in each question', async () => {
   const bodies: string[] = []
   const answer = [
     { type: 'message_start', message: { id: 'm', model: 'claude-sonnet-5', content: [], usage: {} } },
@@ -79,7 +79,7 @@ it('a report is uploaded once, and each question carries its id', async () => {
   expect(bodies.map((body) => body.split('"file_id":"file_1"').length - 1)).toEqual([1, 1])
 })
 
-it('names the files that a model did not read: over a limit, or refused by its service', async () => {
+it('lists files that exceed a limit or were rejected by the provider', async () => {
   let refusals = 0
   const answer = { candidates: [{ content: { role: 'model', parts: [{ text: 'No idea.' }] }, finishReason: 'STOP' }] }
   const service: typeof fetch = async (_input, init) => {
@@ -92,11 +92,11 @@ it('names the files that a model did not read: over a limit, or refused by its s
   const empty = await askAbout(model, document('%PDF-1.7 x'), 'And?')
   expect(empty).toEqual({ answer: 'No idea.', unread: [expect.stringContaining('The document has no pages')] })
   const long = await askAbout(model, document(`%PDF-1.7 ${'<< /Type /Page >> '.repeat(1001)}`), 'And?')
-  expect(long).toEqual({ answer: '', unread: [expect.stringMatching(/1001 pages.*takes 1000/)] })
+  expect(long).toEqual({ answer: '', unread: [expect.stringMatching(/1001 pages.*accepts 1000/)] })
   expect(refusals).toBe(1)
 })
 
-it('a short question goes to the small model, and another service steps in when it fails', async () => {
+it('routes short questions to a small model and falls back to another provider', async () => {
   const down = { fail: { code: 'api' as const, message: 'The service is down.' } }
   const [small, large, elsewhere] = [
     scripted([{ text: 'Small.' }, down]),
@@ -113,7 +113,7 @@ it('a short question goes to the small model, and another service steps in when 
   ).toBe('Large.')
 })
 
-it('a plan is shown while it is written, and an answer may be one of two words', async () => {
+it('prints a plan during streaming and parses an enum response', async () => {
   const plan = {
     title: 'Tea',
     steps: [
@@ -128,7 +128,7 @@ it('a plan is shown while it is written, and an answer may be one of two words',
   expect(await isSpam(scripted([{ text: '{"value":"spam"}' }]), 'Buy!')).toBe(true)
 })
 
-it('a page shows an answer while it is written', async () => {
+it('shows structured output during streaming', async () => {
   const model = scripted([{ text: ['{"value": ["A', 'nn", "Bo', 'b"]}'] }])
   const agent = new Agent({ model, responseFormat: { type: 'array', items: { type: 'string' } } })
   const shown: unknown[] = []
@@ -139,7 +139,7 @@ it('a page shows an answer while it is written', async () => {
   stop()
 })
 
-it('a model searches among many tools, and calls what it has found', async () => {
+it('searches many tools and calls the one found', async () => {
   const script = [
     { toolCalls: [{ name: 'search_tools', arguments: { query: 'add two numbers' } }] },
     { toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] },
@@ -150,7 +150,7 @@ it('a model searches among many tools, and calls what it has found', async () =>
   expect(model.provider.requests.map(({ tools }) => tools.length)).toEqual([2, 3, 3])
 })
 
-it('a book costs more than a page: what answers cost is added up, one by one', async () => {
+it('adds up the cost of responses, including long-prompt rates', async () => {
   const { config } = readerOfBooks('k')
   const answers = [150_000, 150_000, 200_001].map((input) => ({ text: 'Read.', usage: { input, output: 1000 } }))
   const agent = new Agent({ model: scripted(answers, { config: { cost: config.cost } }) })
@@ -158,7 +158,7 @@ it('a book costs more than a page: what answers cost is added up, one by one', a
   expect(costSoFar(agent)).toBeCloseTo(2 * (0.45 + 0.015) + 1.200006 + 0.0225, 9)
 })
 
-it('the catalogue knows prices', () => {
+it('reads prices and finds a cheap vision model in the catalog', () => {
   expect(thrifty('k').settings.model.config.cost.outputPerMillion).toBeGreaterThan(0)
   expect(cheapestWithEyes('anthropic')).toMatch(/^claude-/)
 })

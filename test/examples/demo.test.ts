@@ -32,7 +32,7 @@ const serverThatCalls = (name: string, args: object) => `
     return new Response(answer + 'data: [DONE]\\n\\n', { headers: { 'content-type': 'text/event-stream' } })
   }`
 
-it('finds a bug, shows the change, asks, mends it, runs the tests, and shows cost and trace', async () => {
+it('finds and fixes a bug, runs the tests and prints cost and trace', async () => {
   const { code, printed } = await demo([])
   expect(code, printed).toBe(0)
   expect(printed.split('\n')[0]).toMatch(/scripted/)
@@ -56,7 +56,7 @@ it('finds a bug, shows the change, asks, mends it, runs the tests, and shows cos
   }
 })
 
-it('lets nothing be written that it did not write itself, when nobody can be asked, and no text move the cursor', async () => {
+it('blocks unapproved writes by the model and escapes control characters', async () => {
   const { printed } = await demo([], serverThatCalls('write_file', { path: 'total.js', content: 'process.exit()' }))
   expect(printed).toContain('Nobody is here to be asked: no.')
   expect(printed).toContain('done \\u{1b}[2J\\u{202e}')
@@ -64,12 +64,12 @@ it('lets nothing be written that it did not write itself, when nobody can be ask
   expect(printed).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/)
 })
 
-it('takes a prompt of your own, and does not pretend to understand it', async () => {
+it('accepts a custom prompt and reports that it cannot understand it', async () => {
   const { printed } = await demo(['What does normalise do?'])
   expect(printed).toContain('do not understand "What does normalise do?"')
 })
 
-it('ends cleanly on Ctrl-C', async () => {
+it('exits with code 130 on Ctrl-C', async () => {
   let isInterrupted = false
   const { code, printed } = await demo([], '', (text, interrupt) => {
     if (isInterrupted || !text.includes('run_tests')) return

@@ -3,7 +3,7 @@ import { startServer } from '../../examples/recipes/servers/deploy.ts'
 import { memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 
-it('deploy.ts loses no run when the server is started anew', async () => {
+it('loses no run when deploy.ts restarts the server', async () => {
   const store = memorySessionStore()
   const never = new Promise<void>(() => undefined)
   const hanging = scripted(() => ({ text: 'One.' }), { gate: () => never })

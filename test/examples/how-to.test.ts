@@ -3,7 +3,7 @@ import { afterReload, again, askAbout, askFor, askWith, changed, nameChat } from
 import { Agent, defineTool, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 
-it('names a chat, answers again, and answers something else', async () => {
+it('names a chat, regenerates a response and edits a message', async () => {
   const store = memorySessionStore()
   const agent = new Agent({ model: scripted([{ text: 'Four.' }, { text: '4.' }, { text: 'Six.' }]), session: store })
   await agent.prompt('2 + 2?').result
@@ -15,7 +15,7 @@ it('names a chat, answers again, and answers something else', async () => {
   expect(agent.messages).toHaveLength(2)
 })
 
-it('sends a file that a person chose', async () => {
+it('sends a file selected by the user', async () => {
   const agent = new Agent({ model: scripted([{ text: 'A note.' }]) })
   const file = new File(['Remember the milk.'], 'note.txt', { type: 'text/plain' })
   expect(await askAbout(agent, file, 'What is it?')).toBe('A note.')
@@ -27,7 +27,7 @@ it('sends a file that a person chose', async () => {
   })
 })
 
-it('asks again after a reload', async () => {
+it('requests a pending approval again after a reload', async () => {
   const store = memorySessionStore()
   const pay = defineTool({ name: 'pay', description: 'Pays.', parameters: { type: 'object' }, needsApproval: true, execute: () => 'paid' })
   const model = scripted([{ toolCalls: [{ name: 'pay', arguments: {} }] }, { text: 'Done.' }])
@@ -38,7 +38,7 @@ it('asks again after a reload', async () => {
   expect(text).toBe('It was refused.')
 })
 
-it('stops at a cost, and asks the model that a person chose', async () => {
+it('stops at a cost limit and uses the model selected by the user', async () => {
   const cost = { inputPerMillion: 1_000_000, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
   const look = { toolCalls: [{ name: 'none', arguments: {} }], usage: { input: 10 } }
   expect(await askFor(scripted([look, look], { config: { cost } }), 'Hm?', 5)).toContain('Stopped:')

@@ -3,7 +3,7 @@ import { scripted } from 'phi-core/testing'
 import { expect, it } from 'vitest'
 import { askDocuments } from '../../examples/recipes/content/many-documents.ts'
 
-it('reads each document alone and answers from the findings in order', async () => {
+it('reads each document separately and answers from the findings in order', async () => {
   const model = scripted(({ messages }) => {
     const [file, question] = messages.at(-1)?.content ?? []
     if (file?.type !== 'file') return { text: 'Only a.txt speaks of bees.' }

@@ -31,7 +31,7 @@ const programs: Record<string, Program> = {
 
 const counterparts: Record<string, typeof ours> = { 'the AI SDK': ours, 'OpenAI Agents': oursLimited, 'LangChain JS': ours }
 
-it.each(Object.entries(programs))('the program of %s and ours say the same to the model, and to a person', async (name, theirs) => {
+it.each(Object.entries(programs))('sends the same messages and prints the same text as the program of %s', async (name, theirs) => {
   const [one, other] = [await service(), await service()]
   const written: [string[], string[]] = [[], []]
   const question = 'Do I need a coat in Oslo?'
@@ -46,7 +46,7 @@ it.each(Object.entries(programs))('the program of %s and ours say the same to th
   expect(roles(other.asked)).toEqual(roles(one.asked))
 })
 
-it.each(Object.entries(programs))('the program of %s and ours end alike when the model never stops calling tools', async (name, theirs) => {
+it.each(Object.entries(programs))('ends like the program of %s when the model never stops calling tools', async (name, theirs) => {
   const forever = () =>
     modelServer(({ attempt }) => ({
       text: [],

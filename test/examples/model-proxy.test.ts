@@ -5,7 +5,7 @@ import { Agent } from '../../src/index.ts'
 import { serve } from '../harness/serve.ts'
 import { anthropic } from '../harness/server/anthropic.ts'
 
-it('the proxy of the documentation calls with the key of the server, for users it knows', async () => {
+it("calls the provider with the server's key for known users only", async () => {
   const asked: { url: string; key: string | null }[] = []
   const service = async (url: string, init: RequestInit): Promise<Response> => {
     asked.push({ url, key: new Headers(init.headers).get('x-api-key') })

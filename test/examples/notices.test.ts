@@ -5,7 +5,7 @@ import { receiver, startServer } from '../../examples/recipes/servers/notices.ts
 import { memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 
-it('notices.ts tells a receiver that a run has ended, and nobody who has no key can', async () => {
+it('sends a signed notice when a run ends and rejects a wrong key', async () => {
   const key = 'a key of more than 32 characters, for tests'
   const notices: string[] = []
   const receive = receiver(key, async (text) => void notices.push(text))

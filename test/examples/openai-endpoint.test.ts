@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { askAgent } from '../../examples/recipes/servers/openai-client.ts'
 import { openAiApp } from '../../examples/recipes/servers/openai-endpoint.ts'
 
-it('the official client asks an agent, and says whether it may use its tools', async () => {
+it('lets the official OpenAI client approve and deny tool calls', async () => {
   const order = defineTool({
     name: 'order',
     description: 'Orders bread.',

@@ -6,7 +6,7 @@ import { json, webServer } from '../adapters/mcp/http-server.ts'
 const root = { openapi: '3.1.0', servers: [{ url: 'http://127.0.0.1' }], paths: { '/a': { $ref: 'paths/a.json' } } }
 const item = { get: { operationId: 'a' } }
 
-it('a document in several files, of a workspace and on the web', async () => {
+it('loads a multi-file OpenAPI document from a workspace and from the web', async () => {
   const workspace = memoryWorkspace({ 'api/openapi.json': JSON.stringify(root), 'api/paths/a.json': JSON.stringify(item) })
   expect(await toolsOfFiles(workspace, 'api/openapi.json')).toMatchObject([{ name: 'a' }])
   let isThere = true

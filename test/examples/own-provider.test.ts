@@ -28,8 +28,8 @@ streamProviderSuite(
   },
 )
 
-describe('a provider of one’s own', () => {
-  it('runs an agent, also by its protocol’s name', async () => {
+describe('a custom provider', () => {
+  it('runs an agent directly and through a provider registry', async () => {
     const response = sse({ say: 'Read.' }, { end: { reason: 'done', tokensIn: 3, tokensOut: 1 } })
     const headers = { 'content-type': contentType }
     const fetch = faultFetch({ body: calling, headers }, { body: response, headers })

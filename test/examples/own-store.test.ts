@@ -8,7 +8,7 @@ import { resumeAgent } from '../../src/agent/resume-agent.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 
 // own-store-suite.test.ts runs the whole suite on this store, in `npm run test:all`.
-it('an agent goes on from the file in another process', async () => {
+it('resumes a session from the file in another process', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'phi-own-store-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'sessions.db')

@@ -4,7 +4,7 @@ import { bestOf } from '../../examples/recipes/agents/parallel-models.ts'
 import { fromName, inWorker, withOptions } from '../../examples/recipes/models/env.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 
-it('an agent is the tool of another', async () => {
+it("uses an agent as another agent's tool", async () => {
   const model = scripted([
     { toolCalls: [{ name: 'editor', arguments: { task: 'Read: it rains.' } }] },
     { text: 'It is short.' },
@@ -13,12 +13,12 @@ it('an agent is the tool of another', async () => {
   expect(await writerWithEditor(model).prompt('Write about rain.').text()).toBe('Rain falls.')
 })
 
-it('of two answers the better one is taken', async () => {
+it('selects the better of two responses with a judge', async () => {
   const [fast, deep] = [scripted([{ text: 'Four.' }]), scripted([{ text: 'It is four.' }, { text: '1' }])]
   expect(await bestOf(fast, deep, '2 + 2?')).toBe('Four. (1)')
 })
 
-it('models come from the environment, by name and with options', async () => {
+it('creates models from the environment, by name and with options', async () => {
   const key = 'sk-test-0123456789'
   expect((await inWorker({ ANTHROPIC_API_KEY: key })).config.api).toBe('anthropicMessages')
   const before = process.env

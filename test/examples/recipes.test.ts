@@ -61,14 +61,14 @@ const forecaster = (city: string) =>
     return { text: textOf(last.content) }
   })
 
-it('files: a document is part of what is asked', async () => {
+it('attaches a document to a prompt', async () => {
   const model = scripted([{ text: 'Nothing.' }])
   expect(await summarise(model, new Blob(['%PDF-1.7'], { type: 'application/pdf' }), 'a.pdf')).toBe('Nothing.')
   expect(model.provider.requests[0]?.messages[0]?.content[0]).toMatchObject({ type: 'file', name: 'a.pdf', citations: true })
 })
 
-describe('stream', () => {
-  it('writes the answer, and what went wrong', async () => {
+describe('the stream recipe', () => {
+  it('writes the response and reports retries and errors', async () => {
     let written = ''
     const model = scripted([{ fail: { code: 'network', message: 'The line broke.', retryAfterMs: 1 } }, { text: 'Hello.' }])
     await stream(model, 'Hi', (text) => {
@@ -82,8 +82,8 @@ describe('stream', () => {
   })
 })
 
-describe('tools', () => {
-  it('asks only for mails that leave the house', async () => {
+describe('the tool recipes', () => {
+  it('requests approval only for mails to external addresses', async () => {
     const asked: string[] = []
     const confirm = async (text: string) => asked.push(text) > 1
     expect(await runWithApproval(mail('a@example.com'), 'Mail a.', confirm)).toBe('Done.')
@@ -96,19 +96,19 @@ describe('tools', () => {
     expect(JSON.stringify(approved.provider.requests[1]?.messages)).toContain('sent \\"Hi\\" to c@example.org')
   })
 
-  it('enforces a JSON Schema', async () => {
+  it('validates arguments against a JSON Schema', async () => {
     expect(await new Agent({ model: forecaster('Oslo'), tools: [weather] }).prompt('Weather?').text()).toBe('Oslo: rain for 1 day(s)')
     expect(await new Agent({ model: forecaster(''), tools: [weather] }).prompt('Weather?').text()).toContain('Invalid arguments: city')
   })
 
-  it('works on files in memory', async () => {
+  it('searches files in a memory workspace', async () => {
     const calls = [{ name: 'search', arguments: { pattern: 'notes' } }]
     const { messages } = await new Agent({ model: scripted([{ toolCalls: calls }]), tools: fileTools() }).prompt('Search.').result
     const result = messages.find((message) => message.role === 'toolResult')
     expect(result && textOf(result.content)).toContain('notes.md:1:# Notes')
   })
 
-  it('works on a directory, with bash where there is a sandbox', () => {
+  it('includes bash in the local tools only if a sandbox is available', () => {
     const root = mkdtempSync(join(tmpdir(), 'phi-example-'))
     onTestFinished(() => rmSync(root, { recursive: true }))
     const warnings: string[] = []
@@ -118,7 +118,7 @@ describe('tools', () => {
     for (const text of warnings) expect(text).toContain('bubblewrap')
   })
 
-  it('asks a person in the middle of a call', async () => {
+  it('requests user input during a tool call', async () => {
     const model = () =>
       scripted(({ messages }) => {
         const last = messages.at(-1)
@@ -131,7 +131,7 @@ describe('tools', () => {
     expect(await book()).toContain('Nothing was booked.')
   })
 
-  it('pauses for an approval, and goes on in another process', async () => {
+  it('pauses for an approval and continues in another process', async () => {
     const script = [{ toolCalls: [{ name: 'ask_first', arguments: {} }] }, { text: 'It ran.' }]
     const tool = defineTool({
       name: 'ask_first',
@@ -146,27 +146,27 @@ describe('tools', () => {
   })
 })
 
-describe('steering', () => {
-  it('reaches a working agent', async () => {
+describe('the steering recipes', () => {
+  it('delivers a message to a running agent', async () => {
     const model = scripted([{ toolCalls: [{ name: 'weather', arguments: { city: 'Oslo' } }] }, { text: 'Fine.' }])
     expect(await steerWhileToolsRun(model, [weather])).toBe('delivered')
     // The receipt settles when the message is in the history; the request follows.
     await vi.waitFor(() => expect(JSON.stringify(model.provider.requests[1])).toContain('Only those of today'), patient)
   })
 
-  it('stops in time, or answers', async () => {
+  it('aborts the run at a deadline unless it completes first', async () => {
     const never = scripted([{ text: 'never' }], { gate: () => new Promise(() => undefined) })
     expect(await answerInTime(never, 'Hi', 1)).toBe('aborted')
     expect(await answerInTime(hello(), 'Hi', 60_000)).toBe('completed')
   })
 
-  it('answers a follow-up in the same run', async () => {
+  it('responds to a follow-up in the same run', async () => {
     expect(await askTwice(hello(), 'One?', 'Two?')).toEqual(['user', 'assistant', 'user', 'assistant'])
   })
 })
 
-describe('sessions', () => {
-  it('go on where they were', async () => {
+describe('the session recipes', () => {
+  it('continues a stored session with its history', async () => {
     const store = memorySessionStore()
     expect(await answerInSession(store, 's1', hello(), 'One?')).toBe('Hello.')
     const model = hello()
@@ -176,13 +176,13 @@ describe('sessions', () => {
     await expect(answerInSession(store, 'no id', hello(), 'Three?')).rejects.toMatchObject({ code: 'invalidId' })
   })
 
-  it('survive as text', async () => {
+  it('clones an agent from serialized messages', async () => {
     const agent = new Agent({ model: hello() })
     await agent.prompt('Hi').result
     expect(clone(agent).messages).toEqual(agent.messages)
   })
 
-  it('are journalled', async () => {
+  it('records a run in a journal', async () => {
     const model = scripted([{ toolCalls: [{ name: 'weather', arguments: { city: 'Oslo' } }] }, { text: 'Rain.' }])
     expect(await recordedRun(model, [weather], 'Weather?')).toEqual([
       ...['loopStart', 'turnStart', 'input', 'assistant', 'toolIntent', 'toolResult'],
@@ -190,7 +190,7 @@ describe('sessions', () => {
     ])
   })
 
-  it('travel to Rust and back', async () => {
+  it('converts messages to the Rust format and back', async () => {
     const agent = new Agent({ model: hello() })
     await agent.prompt('Hi').result
     const { json } = throughRust(throughRust(JSON.stringify([])).json)
@@ -199,8 +199,8 @@ describe('sessions', () => {
   })
 })
 
-describe('runs', () => {
-  it('say what went wrong', async () => {
+describe('the run recipes', () => {
+  it('returns a readable message for every failure', async () => {
     expect(await safePrompt(new Agent({ model: hello() }), 'Hi')).toBe('Hello.')
     expect(await safePrompt(new Agent({ model: hello() }), '  ')).toBe('Please type something.')
     const busy = new Agent({ model: hello() })
@@ -214,7 +214,7 @@ describe('runs', () => {
     )
   })
 
-  it('keep to limits and retry', async () => {
+  it('applies limits and retries a failed request', async () => {
     const rates = { inputPerMillion: 3, outputPerMillion: 15, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
     const warnings: string[] = []
     const fail = { code: 'network' as const, message: 'The line broke.', retryAfterMs: 1 }
@@ -225,7 +225,7 @@ describe('runs', () => {
     expect(warnings).toEqual(['providerRetry'])
   })
 
-  it('are read on from a cursor', async () => {
+  it('reads the remaining events after the cursor expired', async () => {
     const run = new Agent({ model: hello(), replayBytes: 1 }).prompt('Hi')
     await run.result
     expect(() => run.events({ after: 0 })).toThrow(CursorExpiredError)
@@ -234,7 +234,7 @@ describe('runs', () => {
     expect(events.length).toBeLessThan(4)
   })
 
-  it('work without an agent', async () => {
+  it('runs two loops without an agent', async () => {
     const types: string[] = []
     const context = await twoLoops(hello(), (event) => types.push(event.type))
     expect(types.filter((type) => type === 'agentEnd')).toHaveLength(2)
@@ -242,7 +242,7 @@ describe('runs', () => {
     expect(context.lastLoopId).toMatch(/\.scripted\.scripted\.2$/)
   })
 
-  it('send less than they remember', async () => {
+  it('omits extension messages from requests', async () => {
     const model = hello()
     const agent = agentWithNotes(model)
     await agent.prompt('Hi').result
@@ -251,8 +251,8 @@ describe('runs', () => {
   })
 })
 
-describe('models', () => {
-  it('are described without a key', async () => {
+describe('the model recipes', () => {
+  it('creates models whose JSON contains no key', async () => {
     const models = [
       claude('secret-key'),
       ...compatibleModels('secret-key'),
@@ -294,7 +294,7 @@ describe('models', () => {
     expect(await credentials?.current(signal)).toBe('token-2')
   })
 
-  it('are described, in code or in a configuration', async () => {
+  it('sets capabilities in code and in a configuration', async () => {
     const [claudeLike, gptLike] = described('https://llm.example.com')
     expect(claudeLike?.config.capabilities).toEqual({ thinking: 'none', jsonSchema: false, media: [] })
     expect(gptLike?.config.capabilities).toMatchObject({ efforts: ['low', 'max'] })
@@ -304,7 +304,7 @@ describe('models', () => {
     expect(() => fromConfiguration({ ...config, api: 'telegraph' }, '')).toThrow('no protocol is called "telegraph"')
   })
 
-  it('answer in a form', async () => {
+  it('returns structured output in the requested schema', async () => {
     expect(await forecastFor(scripted([{ text: '{"city":"Oslo","degrees":4,"rain":true}' }]), 'Oslo')).toBe('4 degrees, rain')
     expect(await forecastFor(scripted([{ text: '{"city":"Oslo"}' }]), 'Oslo')).toBe('No forecast.')
     const model = scripted([{ text: '{"tags":["a","b"]}' }])
@@ -313,21 +313,21 @@ describe('models', () => {
     expect(await tagsOf(new Agent({ model: scripted([{ text: '{"tags":1}' }]) }), 'A text.')).toMatch(/^No tags.*\ntags: /s)
   })
 
-  it('may change in the middle of a conversation', async () => {
+  it('switches models within a conversation', async () => {
     const first = scripted([{ thinking: 'Hm.', text: 'Yes.' }, { text: 'Still yes.' }], { id: 'one' })
     const second = scripted([{ text: 'No.' }], { id: 'two' })
     expect(await askBoth(first, second, 'Is it?')).toBe('Still yes.')
     expect(first.provider.requests[1]?.messages).toHaveLength(5)
   })
 
-  it('read what they have read before from a cache', async () => {
+  it('reports the share of input read from the cache', async () => {
     const model = scripted([{ text: 'ham', usage: { input: 10, cacheRead: 90 } }])
     const agent = classifier(model, [])
     expect(await cachedShare(agent, 'Spam?')).toBe('90 %')
     expect(model.provider.requests[0]?.cache).toMatchObject({ type: 'manual', cacheMessages: false })
   })
 
-  it('may be scripted', async () => {
+  it('runs a scripted model with a tool', async () => {
     const parameters = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } }
     const add = defineTool<{ a: number; b: number }>({
       name: 'add',
@@ -341,12 +341,12 @@ describe('models', () => {
 
 testMyStore({ describe, it, expect }, memoryDriver)
 
-it('a broken service is a result', async () => {
+it('reports an unavailable provider as a result with status error', async () => {
   expect(await promptUnreliable('Hi')).toEqual({ status: 'error', calls: 2 })
 })
 
-describe('a budget of your own', () => {
-  it('adds up what both prompts cost', async () => {
+describe('the budget recipe', () => {
+  it('adds up the cost of both prompts', async () => {
     const cost = { inputPerMillion: 1, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
     const usage = { input: 100_000, output: 1 }
     const model = scripted([
@@ -358,8 +358,8 @@ describe('a budget of your own', () => {
   })
 })
 
-describe('a loop in a tool', () => {
-  it('gives back what its model said', async () => {
+describe('the loop-in-a-tool recipe', () => {
+  it('returns the text of the inner model', async () => {
     const asking = scripted([{ toolCalls: [{ name: 'proofread', arguments: { text: 'teh' } }] }, { text: 'Done.' }])
     const agent = new Agent({ model: asking, tools: [proofreader(scripted([{ text: 'the' }]))] })
     expect(await agent.prompt('Correct it.').text()).toBe('Done.')
@@ -367,15 +367,15 @@ describe('a loop in a tool', () => {
   })
 })
 
-describe('written-messages', () => {
-  it('goes on with a conversation that was kept as roles and texts', async () => {
+describe('the written-messages recipe', () => {
+  it('continues a conversation stored as roles and texts', async () => {
     const model = scripted((request) => ({ text: `${request.systemPrompt} ${request.messages.length}` }))
     expect(await goOn(model, 'And of Denmark?')).toBe('Answer in one word. 3')
   })
 })
 
-describe('over HTTP', () => {
-  it('http-sessions.ts keeps conversations', async () => {
+describe('the server recipes', () => {
+  it('stores conversations with http-sessions.ts and requires a token', async () => {
     const app = sessionsApp(
       scripted(() => ({ text: 'Hello.' })),
       [],
@@ -388,7 +388,7 @@ describe('over HTTP', () => {
     expect((await app.request('/sessions')).status).toBe(401)
   })
 
-  it('route-handler.ts answers a request with a run', async () => {
+  it('runs a prompt per request with route-handler.ts', async () => {
     const post = routeHandler(scripted(() => ({ text: 'Hello.' })))
     const answer = await post(new Request('http://localhost/', { method: 'POST', body: '{"prompt":"Hi."}' }))
     expect(await answer.text()).toContain('"status":"completed"')

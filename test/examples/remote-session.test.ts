@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { openChat, showChat } from '../../examples/recipes/servers/remote-session.ts'
 import { serve } from '../harness/serve.ts'
 
-it('remote-session: a page shows an agent on a server as it shows one of its own', async () => {
+it('renders a remote session like a local agent', async () => {
   const model = scripted(() => ({ text: ['Hello', ' there.'] }))
   const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model }) })
   await using server = await serve(createAgentApp({ sessions, authorize: bearer('long-secret') }).fetch)

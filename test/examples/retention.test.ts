@@ -4,7 +4,7 @@ import { Agent, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { importSession, scopedSessionStore } from '../../src/session.ts'
 
-it('retention.ts keeps what is new, gives a person what was kept, and forgets it', async () => {
+it("prunes only old sessions, exports a user's data and deletes it", async () => {
   const store = memorySessionStore()
   for (const person of ['ada', 'bob']) {
     const agent = new Agent({ model: scripted([{ text: 'Hello.' }]), session: scopedSessionStore(store, person), sessionId: 'diary' })

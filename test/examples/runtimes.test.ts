@@ -52,14 +52,14 @@ const denoFlags = [
   '--allow-env',
 ]
 
-describe('examples with sessions', () => {
+describe('the session servers', () => {
   it.each<[answer: string, mount: string, command: [string, ...string[]]]>([
     ['Node', '', ['node', 'examples/node/sessions.ts']],
     ['Express', '/api', ['node', 'examples/node/express.ts']],
     ['Fastify', '/api', ['node', 'examples/node/fastify.ts']],
     ['Deno', '', ['deno', 'run', ...denoFlags, 'examples/deno/sessions.ts']],
     ['Bun', '', ['bun', 'examples/bun/sessions.ts']],
-  ])('%s keeps the conversation', async (name, mount, command) => {
+  ])('keeps the conversation between requests in %s', async (name, mount, command) => {
     const { port }: { port: number } = JSON.parse(await started(...command))
     const url = `http://127.0.0.1:${port}${mount}/sessions/s`
     for (let time = 0; time < 2; time++) expect(await streamedText(url, token)).toBe(`Hello from ${name}.`)
@@ -73,13 +73,13 @@ describe('examples with sessions', () => {
 it.each<[name: string, command: [string, ...string[]]]>([
   ['Deno', ['deno', 'run', ...denoFlags, 'examples/node/sessions.ts']],
   ['Bun', ['bun', 'examples/node/sessions.ts']],
-])('serve(app) streams in %s', async (_name, command) => {
+])('streams from serve(app) in %s', async (_name, command) => {
   const { url }: { url: string } = JSON.parse(await started(...command))
   expect(await streamedText(`${url}/sessions/s`, token)).toBe('Hello from Node.')
   expect((await fetch(`${url}/sessions/s`)).status).toBe(401)
 })
 
-it('the pages of each framework are served beside their endpoint', async () => {
+it('serves the page of each framework next to its endpoint', async () => {
   const { port }: { port: number } = JSON.parse(await started('node', 'examples/frameworks/serve.ts'))
   const at = (path: string) => fetch(`http://127.0.0.1:${port}${path}`)
   for (const name of ['react', 'vue', 'svelte', 'solid']) {
@@ -90,7 +90,7 @@ it('the pages of each framework are served beside their endpoint', async () => {
   expect(await (await at('/agent/sessions/s/history')).json()).toMatchObject({ messages: [] })
 })
 
-it('the server of useChat asks for approval, also through the dev server of the page', async () => {
+it('requests approval from the useChat server, also through the dev server', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'phi-example-'))
   vi.stubEnv('SESSIONS', directory)
   const { url }: { url: string } = JSON.parse(await started('node', 'examples/use-chat/server.ts'))
@@ -111,12 +111,12 @@ it('the server of useChat asks for approval, also through the dev server of the 
   expect(JSON.stringify(await (await fetch(`${origin}/chat/c1`)).json())).toContain('"text":"A coat?"')
 })
 
-describe('examples of each runtime', () => {
+describe('the examples of each runtime', () => {
   it.each<[name: string, command: [string, ...string[]]]>([
     ['Node', ['node', 'examples/first.ts']],
     ['Deno', ['deno', 'run', ...denoFlags, 'examples/first.ts']],
     ['Bun', ['bun', 'examples/first.ts']],
-  ])('first.ts answers with the key of the environment, in %s', async (_name, [program, ...flags]) => {
+  ])("runs first.ts with the environment's API key in %s", async (_name, [program, ...flags]) => {
     const { env, asked } = await modelServer(({ attempt }) =>
       attempt === 1
         ? { text: [], calls: [{ id: 'call_1', name: 'weather', arguments: { city: 'Oslo' } }] }
@@ -128,13 +128,13 @@ describe('examples of each runtime', () => {
     expect(JSON.stringify(asked[1])).toContain('Oslo: 4 °C, rain')
   })
 
-  it('first.ts says which variables are missing', async () => {
+  it('lists the missing variables in first.ts', async () => {
     const { PATH } = process.env
     const failed = execFile(resolve('node_modules/.bin/node'), ['examples/first.ts'], { env: { PATH } })
     await expect(failed).rejects.toThrow('Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY in the environment')
   })
 
-  it('node/server.ts', async () => {
+  it('streams from node/server.ts and requires a token', async () => {
     vi.stubEnv('PORT', '0')
     vi.stubEnv('ACCESS_TOKEN', token)
     onTestFinished(() => void vi.unstubAllEnvs())
@@ -147,7 +147,7 @@ describe('examples of each runtime', () => {
     }
   })
 
-  it('node/remember.ts goes on with the conversation each time', async () => {
+  it('continues the conversation on every run of node/remember.ts', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'phi-example-'))
     vi.stubEnv('SESSIONS', directory)
     const print = vi.spyOn(console, 'log').mockImplementation(() => undefined)
@@ -163,15 +163,15 @@ describe('examples of each runtime', () => {
     expect(print.mock.calls.flat()).toEqual(['I have read 1 messages.', 'I have read 3 messages.'])
   })
 
-  it('deno/server.ts', async () => {
+  it('streams text from deno/server.ts', async () => {
     expect(await streamedText(await started('deno', 'run', ...denoFlags, 'examples/deno/server.ts'), token)).toBe('Hello from Deno.')
   })
 
-  it('bun/server.ts', async () => {
+  it('streams text from bun/server.ts', async () => {
     expect(await streamedText(await started('bun', 'examples/bun/server.ts'), token)).toBe('Hello from Bun.')
   })
 
-  it('cloudflare/worker.ts, in workerd without Node compatibility', async () => {
+  it('runs cloudflare/worker.ts in workerd without Node compatibility', async () => {
     const worker = await serveWorker(new URL('../../examples/cloudflare/worker.ts', import.meta.url), {
       ANTHROPIC_API_KEY: 'test-key',
       ANTHROPIC_BASE_URL: `${baseUrl()}/anthropic/text/${crypto.randomUUID()}`,
@@ -182,7 +182,7 @@ describe('examples of each runtime', () => {
     await expect(streamedText(worker.url, 'wrong')).rejects.toThrow('401')
   })
 
-  it('cloudflare/worker.ts lets nobody in before it has a token', async () => {
+  it('rejects every request to cloudflare/worker.ts without a configured token', async () => {
     const worker = await serveWorker(new URL('../../examples/cloudflare/worker.ts', import.meta.url), { ANTHROPIC_API_KEY: 'test-key' })
     onTestFinished(worker.stop)
     for (const sent of ['undefined', 'null', '']) await expect(streamedText(worker.url, sent)).rejects.toThrow('401')

@@ -6,7 +6,7 @@ import { startServer } from '../../examples/recipes/servers/schedules.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { patient } from '../support/patience.ts'
 
-it('schedules.ts asks once a day, however often it is started', async () => {
+it('prompts once a day with schedules.ts despite a restart', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'phi-schedules-'))
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
   for (let at = 0; at < 2; at++) {

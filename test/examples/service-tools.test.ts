@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { research } from '../../examples/recipes/content/service-tools.ts'
 
-it('an answer names the pages that a search of the service found', async () => {
+it("lists the pages found by the provider's web search", async () => {
   const citation = { type: 'web_search_result_location', url: 'https://example.org/tea', title: 'Tea', cited_text: 'Tea is a drink.' }
   const events = [
     { type: 'message_start', message: { id: 'm', content: [{ type: 'text', text: 'A drink.', citations: [citation, citation] }] } },

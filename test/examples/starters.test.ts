@@ -12,7 +12,7 @@ const programs = [
 ]
 const packageOf = (folder: string): { dependencies: Record<string, string> } => JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'))
 
-it('starters import what the package and their own dependencies have', () => {
+it('imports only the package and declared dependencies in the starters', () => {
   expect(
     globSync('examples/starters/**/*.{js,jsx}')
       .map((path) => path.replaceAll('\\', '/'))
@@ -29,7 +29,7 @@ it('starters import what the package and their own dependencies have', () => {
   expect(imported.filter((name) => !known(name))).toEqual([])
 })
 
-it('the starter of Next.js has the versions that are tested', () => {
+it('uses the tested versions in the Next.js starter', () => {
   const { 'phi-core': ours, ...others } = packageOf('examples/starters/next').dependencies
   expect(others).toEqual(packageOf('test/frameworks/next').dependencies)
   expect(`^${JSON.parse(readFileSync('package.json', 'utf8')).version}`).toBe(ours)

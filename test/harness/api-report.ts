@@ -13,7 +13,7 @@ import { type Export, exportsOf } from './source.ts'
 export const reportFile = 'test/public-api.txt'
 
 /** A new capability may add one entry. More entries or names need an issue. */
-export const limits = { entries: 37, names: 800, root: 70 }
+export const limits = { entries: 40, names: 831, root: 70 }
 
 const read = (path: string): string => readFileSync(path, 'utf8')
 

@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentRun, AgentTool, CostConfig, Model } from '../../src/index.ts'
+import type { AgentEvent, AgentRun, AgentTool, CostConfig, EventOf, Model } from '../../src/index.ts'
 import { defineTool } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { azure } from '../../src/providers/azure/index.ts'
@@ -97,6 +97,6 @@ export async function eventsOf(run: AgentRun, onEvent?: (event: AgentEvent) => v
 }
 
 /** The events of one type. */
-export function ofType<Type extends AgentEvent['type']>(events: AgentEvent[], type: Type): Extract<AgentEvent, { type: Type }>[] {
-  return events.filter((event): event is Extract<AgentEvent, { type: Type }> => event.type === type)
+export function ofType<Type extends AgentEvent['type']>(events: AgentEvent[], type: Type): EventOf<Type>[] {
+  return events.filter((event): event is EventOf<Type> => event.type === type)
 }

@@ -4,7 +4,7 @@ import { blankOut, exportsOf, importsOf, resolveImport } from './source.ts'
 describe('importsOf', () => {
   const specifiers = (code: string): unknown[] => importsOf(code).map((found) => found.specifier)
 
-  it('sees every form', () => {
+  it('finds every form of import', () => {
     expect(specifiers("import { a } from './a.ts'\nimport './b.ts'\nexport { c } from './c.ts'")).toEqual(['./a.ts', './b.ts', './c.ts'])
     expect(specifiers("import type {\n  A,\n} from './a.ts'\nconst b = await import('b')\ntype C = import('c').C")).toEqual([
       './a.ts',
@@ -13,19 +13,19 @@ describe('importsOf', () => {
     ])
   })
 
-  it('has no specifier for a computed import', () => {
+  it('returns no specifier for a computed import', () => {
     expect(specifiers("import('node:' + 'os')")).toEqual([undefined])
     expect(specifiers('import(name)')).toEqual([undefined])
     expect(specifiers('import(`node:$' + '{name}`)')).toEqual([undefined])
   })
 
-  it('is not fooled by comments, strings and regular expressions', () => {
+  it('ignores comments, strings and regular expressions', () => {
     expect(specifiers("// import 'a'\n/* from 'b' */ const s = \"import 'c'\"; const r = /from 'd'/; // it's\nimport 'e'")).toEqual(['e'])
   })
 })
 
 describe('blankOut', () => {
-  it('keeps what is code, where it was', () => {
+  it('blanks out text without moving code', () => {
     const code = "const a = 'x' // y\n/* z */ const b = /['\"]/g"
     expect(blankOut(code)).toBe("const a = ' '     \n        const b =        ")
     expect(blankOut(`f(\`**/*.ts \${process.env.A} "\`)`)).toBe(`f(\`        \${process.env.A}  \`)`)

@@ -20,10 +20,10 @@ rmSync(folder, { recursive: true })
 afterAll(() => worker.stop())
 const names: string[] = await (await fetch(`${worker.url}/list`)).json()
 
-it('carries the shared suite', () => expect(names.length).toBeGreaterThan(0))
+it('lists the shared tests', () => expect(names.length).toBeGreaterThan(0))
 
 for (const [index, name] of names.entries()) {
-  it(`${name} (in workerd)`, async () => {
+  it(`passes in workerd: ${name}`, async () => {
     const outcome: { ok: boolean; error?: string } = await (await fetch(`${worker.url}/run/${index}`)).json()
     if (!outcome.ok) throw new Error(`in workerd: ${outcome.error}`)
   })

@@ -77,8 +77,8 @@ describe('mutation by hooks and filters', () => {
   })
 })
 
-describe('hooks that call their own agent', () => {
-  it('throws AgentBusyError, and applies changed settings from the next run', async () => {
+describe('hooks that call back into their agent', () => {
+  it('throws AgentBusyError and applies changed settings from the next run', async () => {
     const told: boolean[] = []
     const busy = () => {
       for (const act of [
@@ -115,7 +115,7 @@ describe('hooks that call their own agent', () => {
   })
 })
 
-describe('restore of a snapshot', () => {
+describe('restoring a snapshot', () => {
   it('resets missing settings to their defaults and clears the last session time', async () => {
     const model = scripted([{ text: 'a' }])
     const agent = new Agent({ model, maxTokens: 100, temperature: 0.5, configId: 'mine' })
@@ -128,7 +128,7 @@ describe('restore of a snapshot', () => {
     expect(agent.newSession({ afterIdleMs: 0 })).toBe(agent.sessionId)
   })
 
-  it('ignores settings that a snapshot must not contain', () => {
+  it('ignores settings that do not belong in a snapshot', () => {
     const agent = new Agent({ model: scripted([]), limits: { maxTurns: 2 } })
     const snapshot = agent.checkpoint()
     const written = { ...snapshot, later: 1, settings: { ...snapshot.settings, limits: false, contextManagement: false, tools: [] } }
@@ -145,7 +145,7 @@ describe('compaction after a revert', () => {
   it.each<[string, ScriptedStep[]]>([
     ['of the last turn', [oneCall[0] ?? {}, back, tooLong, { text: 'done' }]],
     ['of everything since the prompt', [oneCall[0] ?? {}, oneCall[0] ?? {}, back, tooLong, { text: 'done' }]],
-  ])('keeps the user message in every request after a revert %s', async (_, script) => {
+  ])('sends the user message in every request after a revert %s', async (_, script) => {
     const { model, events } = await play(script, { tools: [tool('step', () => 'ok'), revertTool()] }, `do it ${'at once '.repeat(20)}`)
     expect(grammarFaults(events)).toEqual([])
     for (const { messages } of model.provider.requests) expect(messages[0]?.role).toBe('user')
@@ -185,7 +185,7 @@ describe('custom application code', () => {
     expect(captured).toMatchObject({ request: { provenance: [{ kind: 'unknown' }, { kind: 'loopTurn' }] } })
   })
 
-  it('applies a profile to options that hold only a model', () => {
+  it('applies a profile to options that contain only a model', () => {
     const agent = new Agent(applyProfile({ systemPrompt: 'You review code.', thinking: 'low' }, { model: scripted([]) }))
     expect([agent.settings.systemPrompt, agent.settings.thinking]).toEqual(['You review code.', 'low'])
   })
@@ -211,14 +211,14 @@ describe('limits of a parallel loop', () => {
     return { running, judge }
   }
 
-  it('applies to all branches and the judge together', async () => {
+  it('applies to the sum of all branches and the judge', async () => {
     const { running, judge } = run({ maxTotalTokens: 100 })
     const { result, outcomes } = await running
     expect([result.status, outcomes[0]?.result.status]).toEqual(['limit', 'limit'])
     expect(judge.provider.requests).toEqual([])
   })
 
-  it('completes branches and judge if they fit within the limits', async () => {
+  it('completes branches and judge within the limits', async () => {
     const { running, judge } = run({ maxTotalTokens: 1000 })
     expect((await running).selectedIndex).toBe(1)
     expect(judge.provider.requests).toHaveLength(1)

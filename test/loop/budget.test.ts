@@ -53,7 +53,7 @@ describe('execution limits', () => {
     expect(played.events.at(-1)).toMatchObject({ type: 'agentEnd', status: 'limit' })
   })
 
-  it('stops by time since the start of the run, between turns', async () => {
+  it('stops between turns once the run exceeds maxDurationMs', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const slow = tool('step', () => {
       vi.advanceTimersByTime(4000)
@@ -64,7 +64,7 @@ describe('execution limits', () => {
     expect(played.notice).toBe('[Agent stopped: Max duration reached (12s/10s)]')
   })
 
-  it('names the first limit reached: turns, tokens, time, cost', () => {
+  it('reports the first limit reached, in the order turns, tokens, time, cost', () => {
     const all = { maxTurns: 0, maxTotalTokens: 0, maxDurationMs: 0, maxCost: 0.1 }
     const budget = (limits: Partial<typeof all>) => {
       const made = new ExecutionBudget({ ...unlimited, ...limits })
@@ -78,13 +78,13 @@ describe('execution limits', () => {
     expect(budget({})).toBeUndefined()
   })
 
-  it('lets the next prompt continue with fresh counters after a limit', async () => {
+  it('resets its counters for the next prompt', async () => {
     const { agent, notice } = await limited(() => calls('step', 1), { tools: [tool('step', () => 'ok')], limits: { maxTurns: 1 } })
     expect(notice).toContain('Max turns')
     expect((await agent.prompt('on').result).messages.filter(({ role }) => role === 'assistant')).toHaveLength(1)
   })
 
-  it('completes a run that ends exactly at its limits', async () => {
+  it('completes a run that uses exactly its limits', async () => {
     const { result } = await limited([{ text: 'done', usage: { input: 500 } }], { limits: { maxTurns: 1, maxTotalTokens: 500 } })
     expect(result.status).toBe('completed')
   })
@@ -101,7 +101,7 @@ describe('the budget tree', () => {
     expect(new ExecutionBudget(undefined, top).exceeded()).toBe('Max tokens reached (100/100)')
   })
 
-  it('limits turns per loop, and lets a smaller child budget apply to itself', () => {
+  it('limits turns per loop and lets a child set a smaller budget', () => {
     const top = new ExecutionBudget(unlimited)
     const leaf = new ExecutionBudget({ ...unlimited, maxTurns: 1, maxTotalTokens: 10 }, top)
     leaf.recordTurn()
@@ -110,7 +110,7 @@ describe('the budget tree', () => {
     expect(top.exceeded()).toBeUndefined()
   })
 
-  it('bounds the overspend of children to one call beyond the parent limit', () => {
+  it("limits a child's overspend to one call beyond the parent limit", () => {
     const spending = fc.array(fc.record({ child: fc.nat(3), tokens: fc.integer({ min: 1, max: 50 }) }), { maxLength: 40 })
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 500 }), spending, (max, spent) => {
@@ -135,7 +135,7 @@ describe('the budget tree', () => {
   it.each<[string, NonNullable<AgentOptions['limits']>, string]>([
     ['tokens', { ...unlimited, maxTotalTokens: 500 }, '[Agent stopped: Max tokens reached (500/500)]'],
     ['cost', { ...unlimited, maxCost: 0.5 }, '[Agent stopped: Max cost reached ($0.5000/$0.5000)]'],
-  ])('bounds a nested loop, then the run itself: %s', async (_, limits, text) => {
+  ])('ends a nested loop and then its parent run at the limit: %s', async (_, limits, text) => {
     const results: RunResult[] = []
     const model = scripted([calls('nested', 100), { text: 'never' }], { config: { cost: rates } })
     const played = await limited([], { model, tools: [nested(() => calls('step', 100), results)], limits })
@@ -147,7 +147,7 @@ describe('the budget tree', () => {
     expect(played.result.usage.input).toBe(100)
   })
 
-  it('bounds a loop without own limits, and two concurrent loops together', async () => {
+  it('applies the parent limit to two concurrent loops without limits of their own', async () => {
     const results: RunResult[] = []
     const two = { toolCalls: [1, 2].map((n) => ({ name: 'nested', arguments: { n } })), usage: { input: 100 } }
     const tools = [nested(() => calls('step', 100), results, { limits: false })]
@@ -158,7 +158,7 @@ describe('the budget tree', () => {
     expect(spent).toBeLessThan(1000 + 2 * 100)
   })
 
-  it('bounds a loop by the remaining time of its parent', async () => {
+  it("limits a nested loop to the parent's remaining time", async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const results: RunResult[] = []
     const child = (): Script => () => {
@@ -181,7 +181,7 @@ describe('the budget tree', () => {
     expect(result).toMatchObject({ status: 'completed', text: 'done' })
   })
 
-  it('charges model calls made by a compaction', async () => {
+  it('charges the model calls of a compaction to the run', async () => {
     const strategy: CompactionStrategy = {
       keepCompacted: ({ budget }) => {
         budget.charge(usage(900), free)

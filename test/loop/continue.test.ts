@@ -33,7 +33,7 @@ function setUp(script: Script, context: Partial<AgentContext> = {}, config: Part
 }
 
 describe('agentLoop', () => {
-  it('writes generated ids back to the context', async () => {
+  it('writes generated ids to the context', async () => {
     const { context, start } = setUp([{ text: 'x' }])
     const { loopId } = await start()
     expect(context.agentId).toMatch(/^[0-9a-f-]{36}$/)
@@ -41,14 +41,14 @@ describe('agentLoop', () => {
     expect(context.loopId).toBe(loopId)
   })
 
-  it('keeps given ids', async () => {
+  it('keeps the ids that the context already has', async () => {
     const ids = { agentId: 'a', sessionId: 's', loopId: 's.own.9' }
     const { context, start } = setUp([{ text: 'x' }], ids)
     expect((await start()).loopId).toBe('s.own.9')
     expect(context).toMatchObject(ids)
   })
 
-  it('counts loops per configuration and slugs the model', async () => {
+  it('numbers loops per configuration and slugifies the model id', async () => {
     const { context, start } = setUp([{ text: 'x' }, { text: 'y' }], { sessionId: 's' })
     await start()
     expect((await start()).loopId).toBe('s.scripted.scripted.2')
@@ -85,7 +85,7 @@ describe('agentLoop', () => {
     expect([events, context.messages.length, context.sessionId]).toEqual([[], 1, undefined])
   })
 
-  it('survives a listener that throws', async () => {
+  it('ignores errors thrown by a listener', async () => {
     const context: AgentContext = { systemPrompt: '', messages: [], tools: [] }
     const emit = () => {
       throw new Error('listener')
@@ -98,7 +98,7 @@ describe('agentLoop', () => {
 describe('continueLoop', () => {
   const ids = { agentId: 'a', sessionId: 's' }
 
-  it('continues a trailing tool result with an assistant message', async () => {
+  it('responds to a trailing tool result with an assistant message', async () => {
     const call = { type: 'toolCall' as const, id: 'c', name: 't', arguments: {} }
     const { start, context, resume } = setUp([{ text: 'never mind' }, { text: 'ok' }], ids)
     await start()
@@ -109,7 +109,7 @@ describe('continueLoop', () => {
     expect((await resume()).messages.map((message) => message.role)).toEqual(['assistant'])
   })
 
-  it('reports the parent loop and continuation kind', async () => {
+  it('reports the parent loop and the continuation kind', async () => {
     const { context, events, start, resume } = setUp([{ text: 'x' }, { text: 'y' }], ids)
     const first = await start()
     context.messages.push(entry(userMessage('more')))
@@ -124,7 +124,7 @@ describe('continueLoop', () => {
     expect(grammarFaults(events.slice(half))).toEqual([])
   })
 
-  it('marks the first turn of a branch', async () => {
+  it("reports the trigger of a branch's first turn as branch", async () => {
     const branch = { kind: 'branch' as const, tag: 'b' }
     const { events, resume } = setUp([{ text: 'x' }], { ...ids, continuationKind: branch, messages: [entry(userMessage('q'))] })
     await resume()
@@ -137,13 +137,13 @@ describe('continueLoop', () => {
     ['emptyHistory', ids],
     ['emptyHistory', { ...ids, messages: [{ role: 'extension', id: 'e', kind: 'note', data: 1 }] }],
     ['emptyHistory', { ...ids, messages: [failed] }],
-  ])('rejects with %s', async (code, context) => {
+  ])('rejects the call with code %s', async (code, context) => {
     const { events, resume } = setUp([], context)
     await expect(resume()).rejects.toMatchObject({ name: 'ConfigError', code })
     expect(events).toEqual([])
   })
 
-  it('rejects with trailingAssistant', async () => {
+  it('rejects a trailing assistant message with trailingAssistant', async () => {
     const { start, resume } = setUp([{ text: 'x' }], ids)
     await start()
     await expect(resume()).rejects.toMatchObject({ code: 'trailingAssistant' })

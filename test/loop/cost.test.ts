@@ -36,7 +36,7 @@ describe('costUsd of a result and of agentEnd', () => {
     expect(await costOf(scripted([{ text: 'Long.', usage: usage(200) }], { config: { cost } }))).toBeCloseTo((200 * 100) / 1e6, 12)
   })
 
-  it('matches the Meter, also for runs with many short prompts', async () => {
+  it("equals the Meter's cost, even over many short prompts", async () => {
     const meter = new Meter()
     const agent = new Agent({
       model: scripted(
@@ -57,7 +57,7 @@ describe('costUsd of a result and of agentEnd', () => {
     expect([meter.cost(cost), meter.usage.input]).toEqual(['$0.0270', 5400])
   })
 
-  it("prefers the provider's reported cost, else the responding model's price", async () => {
+  it("prefers the provider's reported cost over the responding model's price", async () => {
     expect(await costOf(scripted([{ text: 'x', usage: usage(10, { reportedCost: 0.5 }) }]))).toBe(0.5)
     const named = (id: string, each: number) => ({ config: { id, provider: id, cost: rates(each) } })
     const first = scripted([{ fail: { code: 'auth', message: 'no' } }], named('a', 1000))
@@ -69,7 +69,7 @@ describe('costUsd of a result and of agentEnd', () => {
     ['a fallback of a fallback', (a: Model, b: Model, c: Model) => fallback([fallback([a, b]), c])],
     ['a route to a fallback', (a: Model, b: Model) => route(() => fallback([a, b]), { like: a })],
     ['a fallback of a route', (a: Model, b: Model, c: Model) => fallback([a, route(() => b, { like: c })])],
-    ['one id at two services', (a: Model, b: Model) => fallback([a, { ...b, config: { ...b.config, id: a.config.id } }])],
+    ['one id at two providers', (a: Model, b: Model) => fallback([a, { ...b, config: { ...b.config, id: a.config.id } }])],
   ])('uses the price of the responding model of %s', async (_name, made) => {
     const named = (id: string, each: number) => ({ config: { id, provider: id, cost: rates(each) } })
     const failing = scripted([{ fail: { code: 'auth', message: 'no' } }], named('a', 1000))
@@ -77,7 +77,7 @@ describe('costUsd of a result and of agentEnd', () => {
     expect(await costOf(made(failing, answering, scripted([], named('c', 50))))).toBeCloseTo(10 / 1e6, 12)
   })
 
-  it('omits the cost if a price is missing; reports 0 without requests', async () => {
+  it('is undefined if a price is missing and 0 without requests', async () => {
     expect(await costOf(scripted([{ text: 'x', usage: usage(10) }]))).toBeUndefined()
     const parent = scripted(
       [
@@ -99,5 +99,5 @@ it('warns about a sub-agent model without prices when maxCost is set', async () 
   const parent = scripted([call('helper'), { text: 'Done.' }], { config: { cost: rates(1) } })
   const tools = [new SubAgentTool({ name: 'helper', description: 'Helps.', model: child, logger })]
   const { status } = await new Agent({ model: parent, tools, limits: { maxCost: 1 }, logger }).prompt('go').result
-  expect([status, ...warned]).toEqual(['completed', ['costNotCounted', expect.stringContaining('the model "scripted" has no prices')]])
+  expect([status, ...warned]).toEqual(['completed', ['costNotCounted', expect.stringContaining('model "scripted" has no prices')]])
 })

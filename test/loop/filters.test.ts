@@ -60,7 +60,7 @@ describe('input filters on a prompt', () => {
     expect((await agent.prompt('again').result).status).toBe('rejected')
   })
 
-  it('runs filters in order; the first rejection wins (filter_chain_first_reject_wins)', async () => {
+  it('runs in order until the first rejection (filter_chain_first_reject_wins)', async () => {
     const seenBy: string[] = []
     const noting =
       (name: string, verdict: FilterVerdict): InputFilter =>
@@ -97,7 +97,7 @@ describe('input filters on a prompt', () => {
     expect(agent.messages[1]).toMatchObject({ content: [{ text: 'and this' }, picture, { text: '[Warning: w]' }] })
   })
 
-  it('keeps the message id, also with a warning', async () => {
+  it('keeps the message id even when a warning is added', async () => {
     const given = withId(userMessage('mine'))
     const { agent } = await filtered([warn('w')], {}, given)
     expect(agent.messages[0]?.id).toBe(given.id)
@@ -105,7 +105,7 @@ describe('input filters on a prompt', () => {
     expect('content' in given && given.content).toHaveLength(1)
   })
 
-  it('runs once per prompt, not in every turn', async () => {
+  it('runs once per prompt, not once per turn', async () => {
     let looks = 0
     const counting: InputFilter = () => {
       looks += 1
@@ -126,23 +126,23 @@ describe('a failing input filter', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('secret'))],
-    ['answers nothing', () => undefined],
-    ['answers nothing, later', async () => null],
-    ['answers a word', () => 'pass'],
-    ['answers with a misspelt type', () => ({ type: 'Reject', reason: 'x' })],
-  ])('rejects the input if it %s, without exposing the cause in events', async (_, filter) => {
+    ['returns undefined', () => undefined],
+    ['resolves to null', async () => null],
+    ['returns a string', () => 'pass'],
+    ['returns a misspelled type', () => ({ type: 'Reject', reason: 'x' })],
+  ])('rejects the input if it %s and hides the cause from events', async (_, filter) => {
     const warnings: string[] = []
     // Programs without types answer all sorts of things.
     const { events, result, asked } = await filtered([filter as InputFilter, warn('never')], {
       logger: { warn: (event) => void warnings.push(event) },
     })
-    expect(result).toMatchObject({ status: 'rejected', rejection: 'An input filter failed; the input was refused.' })
+    expect(result).toMatchObject({ status: 'rejected', rejection: 'The input was refused because an input filter failed.' })
     expect(asked).toEqual([])
     expect(warnings).toEqual(['filterFailed'])
     expect(JSON.stringify(events)).not.toContain('secret')
   })
 
-  it('does not delay an abort when it hangs, and receives the signal', async () => {
+  it('receives the abort signal and does not delay an abort when it hangs', async () => {
     const { opened, open } = gate()
     let told: AbortSignal | undefined
     const hangs: InputFilter = (_, { signal }) => {
@@ -167,7 +167,7 @@ describe('a failing input filter', () => {
 })
 
 describe('input filters on steering', () => {
-  it('rejects steering queued before the start, and returns it (filter_rejects_steering_message)', async () => {
+  it('rejects steering queued before the start and returns it (filter_rejects_steering_message)', async () => {
     const agent = new Agent({ model: scripted([{ text: 'a' }]), inputFilters: [words] })
     const types: string[] = []
     agent.subscribe(({ type }) => types.push(type))
@@ -190,7 +190,7 @@ describe('input filters on steering', () => {
     expect(agent.messages.map(({ id }) => id)).toContain(receipt.message.id)
   })
 
-  it('ends the run as rejected between tools, with the skipped calls answered', async () => {
+  it('ends the run as rejected after adding results for the skipped calls', async () => {
     const model = scripted([{ toolCalls: [1, 2].map((n) => ({ name: 'step', arguments: { n } })) }, { text: 'again' }])
     const agent = new Agent({ model, tools: [tool('step', () => 'ok')], toolExecution: { type: 'sequential' }, inputFilters: [words] })
     const events: AgentEvent[] = []
@@ -234,7 +234,7 @@ describe('input filters on steering', () => {
     expect(userTexts[1]).toEqual(['go', 'meanwhile', 'in the hook'])
   })
 
-  it('receives messages one by one, or all as one text, by mode', async () => {
+  it('receives steering messages singly or joined, depending on steeringMode', async () => {
     for (const steeringMode of ['oneAtATime', 'all'] as const) {
       const seenBy: string[] = []
       const agent = new Agent({
@@ -254,7 +254,7 @@ describe('input filters on steering', () => {
     }
   })
 
-  it('withholds steering that is taken back during a filter', async () => {
+  it('does not deliver steering withdrawn while a filter runs', async () => {
     const agent: Agent = new Agent({
       model: scripted([{ text: 'a' }]),
       inputFilters: [
@@ -270,7 +270,7 @@ describe('input filters on steering', () => {
     expect(agent.messages.map(({ id }) => id)).not.toContain(receipt.message.id)
   })
 
-  it('skips the model call if all input is taken back during a filter or hook', async () => {
+  it('skips the model call if all input is withdrawn during a filter or hook', async () => {
     for (const [how, filters] of [
       ['steer', [pass]],
       ['followUp', [pass]],
@@ -330,7 +330,7 @@ describe('input filters on a follow-up', () => {
 })
 
 describe('approved calls of an earlier run', () => {
-  it('runs them before new input is filtered, and filters once', async () => {
+  it('runs approved calls before it filters the new input once', async () => {
     const seenBy: string[] = []
     const looking: InputFilter = (said) => {
       seenBy.push(said)
@@ -350,7 +350,7 @@ describe('approved calls of an earlier run', () => {
 })
 
 describe('a message supplier without peek', () => {
-  it('hands over its messages before the filters run, without loss', async () => {
+  it('delivers all of its messages through the filters', async () => {
     const waiting = ['one', 'two'].map((said) => withId(userMessage(said)))
     const steering: MessageSupplier = { waiting: () => waiting.length > 0, take: () => waiting.splice(0, 1) }
     const model = scripted([{ text: 'a' }, { text: 'b' }])
@@ -368,7 +368,7 @@ describe('a message supplier without peek', () => {
     ])
   })
 
-  it('ends the run with an error if a method throws', async () => {
+  it('ends the run with an error if one of its methods throws', async () => {
     for (const broken of ['waiting', 'take', 'peek'] as const) {
       const fail = () => {
         throw new Error('queue is broken')

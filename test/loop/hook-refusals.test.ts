@@ -27,7 +27,7 @@ describe('hook rejection with a reason', () => {
     expect((await hooked([], { beforeTurn: () => ({ allow: false }) })).result.rejection).toBe('The beforeTurn hook returned false.')
   })
 
-  it('sends the reason to the model for a skipped call', async () => {
+  it('sends the reason to the model when a call is skipped', async () => {
     const ran: string[] = []
     const work = tool('work', () => `ran ${ran.push('x')}`)
     const script = () => [{ toolCalls: [{ name: 'work', arguments: {} }] }, { text: 'done' }]
@@ -48,7 +48,7 @@ describe('hook rejection with a reason', () => {
     expect(ran).toEqual(['x'])
   })
 
-  it('suppresses updates', async () => {
+  it("suppresses a tool's updates", async () => {
     const work = tool('work', (_, { update }) => {
       update({ content: [{ type: 'text', text: 'half' }] })
       return 'done'
@@ -59,7 +59,7 @@ describe('hook rejection with a reason', () => {
   })
 })
 
-it('aborts the signal of every tool hook when the run stops', async () => {
+it('aborts the signals of all tool hooks when the run stops', async () => {
   const signals: AbortSignal[] = []
   const keep = ({ signal }: { signal: AbortSignal }) => {
     signals.push(signal)

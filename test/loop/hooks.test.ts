@@ -53,9 +53,9 @@ const rejects = () => Promise.reject(new Error('hook is broken'))
 
 describe('hook order', () => {
   it.each([
-    ['at once', async () => undefined],
+    ['immediately', async () => undefined],
     ['after a task', tick],
-  ])('runs hooks that answer %s in the documented order around the events', async (_, pause) => {
+  ])('calls hooks that resolve %s in the documented order around the events', async (_, pause) => {
     const trace: string[] = []
     const model = scripted([sum, { text: 'Three.' }])
     const reporting = tool('add', (__, ctx) => {
@@ -90,7 +90,7 @@ describe('hook order', () => {
     expect((await run.result).status).toBe('completed')
   })
 
-  it('settles the run after afterLoop, when the agent is already idle', async () => {
+  it('settles the run after afterLoop, which sees an idle agent', async () => {
     const seenBy: unknown[] = []
     const agent: Agent = new Agent({
       model: scripted([{ text: 'ok' }]),
@@ -108,7 +108,7 @@ describe('hook order', () => {
 })
 
 describe('beforeLoop', () => {
-  it('rejects the run on false and still runs afterLoop (before_loop_hook_fires, after_loop_hook_fires)', async () => {
+  it('rejects the run on false but still calls afterLoop (before_loop_hook_fires, after_loop_hook_fires)', async () => {
     const ended: string[] = []
     const { agent, model, result, types } = await hooked([{ text: 'never' }], {
       beforeLoop: ({ messages }) => messages.length > 0,
@@ -124,7 +124,7 @@ describe('beforeLoop', () => {
   it.each([
     ['throws', throws],
     ['rejects', rejects],
-  ])('fails closed with status error if it %s', async (_, beforeLoop) => {
+  ])('ends the run with status error if it %s', async (_, beforeLoop) => {
     const { model, result, types, warnings } = await hooked([{ text: 'never' }], { beforeLoop })
     expect(types).toEqual(['agentEnd'])
     expect(result).toMatchObject({ status: 'error', error: { code: 'hookFailed' } })
@@ -133,7 +133,7 @@ describe('beforeLoop', () => {
     expect(warnings.join()).toContain('hookFailed')
   })
 
-  it('keeps queued messages for the next run when it returns false', async () => {
+  it('leaves messages queued for the next run when it returns false', async () => {
     let may = false
     const model = scripted([{ text: 'a' }, { text: 'b' }])
     const agent = new Agent({ model, hooks: { beforeLoop: () => may } })
@@ -145,7 +145,7 @@ describe('beforeLoop', () => {
     expect(receipts.map(({ status }) => status)).toEqual(['delivered', 'delivered'])
   })
 
-  it('begins and ends a run aborted before or during the hook', async () => {
+  it('emits agentStart and agentEnd if aborted before or during the hook', async () => {
     for (const early of [true, false]) {
       const controller = new AbortController()
       if (early) controller.abort()
@@ -183,14 +183,14 @@ describe('beforeTurn', () => {
   it.each([
     ['throws', throws],
     ['rejects', rejects],
-  ])('ends the run with an error if it %s, and keeps queued messages', async (_, beforeTurn) => {
+  ])('ends the run with an error if it %s and keeps queued messages', async (_, beforeTurn) => {
     const agent = new Agent({ model: scripted([]), hooks: { beforeTurn } })
     const receipt = agent.steer('steer')
     expect(await agent.prompt('go').result).toMatchObject({ status: 'error', error: { code: 'hookFailed' }, messages: [] })
     expect(receipt.status).toBe('queued')
   })
 
-  it('continues the turn for any value but false', async () => {
+  it('continues the turn for any value except false', async () => {
     for (const answer of [undefined, true, null, 0, '']) {
       // Programs without types answer all sorts of things.
       const hooks = { beforeTurn: () => answer } as LoopHooks
@@ -207,7 +207,7 @@ describe('beforeTurn', () => {
     expect(asked).toBe(0)
   })
 
-  it('leaves approved calls of an earlier run pending on false', async () => {
+  it('leaves calls approved in an earlier run pending when it returns false', async () => {
     let may = true
     const ran: string[] = []
     const asks = tool('asks', () => `ran ${ran.push('x')}`, { needsApproval: true })
@@ -225,7 +225,7 @@ describe('beforeTurn', () => {
 })
 
 describe('observer hooks', () => {
-  it('gives afterTurn history, message, results and tokens (after_turn_receives_messages)', async () => {
+  it('passes history, message, results and tokens to afterTurn (after_turn_receives_messages)', async () => {
     const turns: unknown[] = []
     await hooked(
       [
@@ -255,7 +255,7 @@ describe('observer hooks', () => {
     expect(reasons).toEqual(['error', 'aborted'])
   })
 
-  it('calls onError once per provider error, before the turn ends (on_error_fires_on_provider_error)', async () => {
+  it('calls onError once per provider error before the turn ends (on_error_fires_on_provider_error)', async () => {
     const errors: string[] = []
     const network = { fail: { code: 'network' as const, message: 'cut', retryAfterMs: 0 } }
     for (const script of [[failing], Array.from({ length: 4 }, () => network)]) {
@@ -321,7 +321,7 @@ describe('beforeCompactionStart', () => {
     expect(result.status).toBe('completed')
   })
 
-  it('may await its own model call, and an abort ends the wait', async () => {
+  it("awaits a hook's model call and stops waiting on an abort", async () => {
     const asked: RunResult[] = []
     const nested = new Agent({ model: scripted([{ text: 'yes' }]) })
     const { events } = await hooked(
@@ -346,7 +346,7 @@ describe('beforeCompactionStart', () => {
 })
 
 describe('hooks', () => {
-  it('treats each hook as optional (callbacks_are_optional)', async () => {
+  it('runs without any hooks (callbacks_are_optional)', async () => {
     expect((await hooked([sum, { text: 'ok' }], {})).result.status).toBe('completed')
     const trace: string[] = []
     for (const [name, hook] of Object.entries(tracing(trace))) {
@@ -354,7 +354,7 @@ describe('hooks', () => {
     }
   })
 
-  it('keeps `this` for hooks that are class methods', async () => {
+  it('preserves `this` for hooks that are class methods', async () => {
     class Counter implements LoopHooks {
       turns = 0
       beforeTurn() {
@@ -379,7 +379,7 @@ describe('hooks', () => {
     }
   })
 
-  it('runs hooks on a bare loop, and separately for each agent run', async () => {
+  it('calls hooks on a bare loop and separately for each agent run', async () => {
     const trace: string[] = []
     const context: AgentContext = { systemPrompt: '', messages: [], tools: [] }
     const options = { emit: () => undefined, signal: new AbortController().signal }
@@ -387,7 +387,7 @@ describe('hooks', () => {
     expect(trace).toEqual(['beforeLoop', 'beforeTurn', 'prepareTurn', 'afterAnswer', 'afterTurn', 'afterLoop'])
   })
 
-  it('fails with the code hookFailed', async () => {
+  it('ends the run with the code hookFailed', async () => {
     const { result } = await hooked([], { beforeTurn: () => Promise.reject(new PhiError('mine', 'no')) })
     expect(result.error).toEqual({ code: 'hookFailed', message: 'The beforeTurn hook failed: no. The run stopped.' })
   })

@@ -43,7 +43,7 @@ describe('journal', () => {
     expect(journal.records.map((record) => record.turnIndex)).toEqual([0, 0, 0, 0, 0, 0, 1, 1, 2])
   })
 
-  it('records the intent durably before the tool runs', async () => {
+  it('records the tool intent durably before the tool runs', async () => {
     const order: string[] = []
     const journal: Journal = {
       append: async ({ entry }) => {
@@ -56,7 +56,7 @@ describe('journal', () => {
     expect(order.filter((what) => !/loop|turn/.test(what))).toEqual(['input', 'assistant', 'toolIntent', 'run', 'toolResult', 'assistant'])
   })
 
-  it.each([0, 1, 2, 3, 4, 5, 6, 7])('ends the run before the next side effect when record %i is refused', async (refuseAt) => {
+  it.each([0, 1, 2, 3, 4, 5, 6, 7])('ends the run before the next side effect if writing record %i fails', async (refuseAt) => {
     const ran: string[] = []
     const spy = tool('add', () => `ok ${ran.push('run')}`)
     const { events, model, result } = await play(script, { tools: [spy], journal: memoryJournal(refuseAt) })
@@ -68,7 +68,7 @@ describe('journal', () => {
     expect(ran).toHaveLength([0, 0, 0, 0, 0, 1, 1, 1][refuseAt] ?? 0)
   })
 
-  it('logs a refused end of loop and keeps the result', async () => {
+  it('keeps the result and logs a failure to record the loop end', async () => {
     const logged: string[] = []
     const logger = { warn: (event: string) => logged.push(event) }
     const { agent, result } = await play(script, { tools: [add], journal: memoryJournal(8), logger })
@@ -87,7 +87,7 @@ describe('journal', () => {
     expect(stored).toEqual(agent.messages)
   })
 
-  it('ends the run without a retry when a partial response is refused', async () => {
+  it('ends the run without a retry if recording a partial response fails', async () => {
     const { events, model, result } = await play(halfway, { journal: memoryJournal(3) })
     expect(result.error?.code).toBe('journal')
     expect(model.provider.requests).toHaveLength(1)
@@ -112,7 +112,7 @@ describe('journal', () => {
     expect(stored.size).toBe(agent.messages.length)
   })
 
-  it('leaves a history that can continue after a refusal', async () => {
+  it('leaves a history that can continue after a failed write', async () => {
     for (const refuseAt of [0, 1, 2, 3, 4, 5, 6, 7]) {
       const { agent } = await play([...script, { text: 'fine' }, { text: 'fine' }, { text: 'fine' }], {
         tools: [add],
@@ -123,7 +123,7 @@ describe('journal', () => {
     }
   })
 
-  it('returns the prompt when the store is full, so it can be retried', async () => {
+  it('returns the prompt for a retry when the store is full', async () => {
     const model = scripted([{ text: 'fine' }])
     const full = new SessionError('quota', 'No room.')
     for (const refuseAt of [0, 1, 2, 3]) {
@@ -139,13 +139,13 @@ describe('journal', () => {
     }
   })
 
-  it('keeps the prompt in the history when the write outcome is unknown', async () => {
+  it('keeps the prompt in the history if the outcome of the write is unknown', async () => {
     const agent = new Agent({ model: scripted([]), journal: memoryJournal(2) })
     const { status, returned } = await agent.prompt('go').result
     expect([status, returned, agent.messages.map(({ role }) => role)]).toEqual(['error', [], ['user', 'assistant']])
   })
 
-  it('does not keep an aborted run alive when it hangs', async () => {
+  it('does not delay an abort when a write hangs', async () => {
     const asked = gate()
     const journal: Journal = {
       append: () => {

@@ -17,7 +17,7 @@ describe('execution limits', () => {
     ['turns', { maxTurns: 2 }, 2, '[Agent stopped: Max turns reached (2/2)]'],
     ['tokens', { maxTotalTokens: 1000 }, 2, '[Agent stopped: Max tokens reached (1400/1000)]'],
     ['duration', { maxDurationMs: 0 }, 0, '[Agent stopped: Max duration reached (0s/0s)]'],
-  ])('stops at %s, with the documented message as the last entry', async (_, changed, turns, text) => {
+  ])('stops at %s and appends the documented notice', async (_, changed, turns, text) => {
     const { agent, events, result } = await play(endless, { tools: [add], limits: changed })
     expect(ofType(events, 'turnStart')).toHaveLength(turns)
     expect(result.status).toBe('limit')
@@ -25,7 +25,7 @@ describe('execution limits', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('stops after the turn that exceeded the cost limit', async () => {
+  it('stops after the turn that exceeds the cost limit', async () => {
     const model = scripted(endless, { config: { cost: rates } })
     const { events, result } = await play([], { model, tools: [add], limits: { maxCost: 0.5 } })
     expect(ofType(events, 'turnStart')).toHaveLength(1)
@@ -53,10 +53,10 @@ describe('execution limits', () => {
   it.each<[string, CostTier, RegExp]>([
     ['rate', { inputTokensAbove: 10, ...rates, outputPerMillion: Number.NaN }, /outputPerMillion is NaN/],
     ['threshold', { inputTokensAbove: Number.NaN, ...rates, outputPerMillion: -1 }, /outputPerMillion is -1/],
-  ])('ends the run if the %s of a price tier is invalid', (_, tier, words) => {
+  ])('ends the run with an error if the %s of a price tier is invalid', (_, tier, words) => {
     const budget = new ExecutionBudget({ maxCost: 1 })
     expect(() => budget.charge({ ...emptyUsage(), input: 20 }, { ...rates, tiers: [tier] })).toThrow(words)
-    expect(budget.exceeded()).toMatch(/cannot be counted/)
+    expect(budget.exceeded()).toMatch(/Cannot compute the cost/)
   })
 
   it('rejects a cost limit for a model without prices', () => {
@@ -75,19 +75,19 @@ describe('execution limits', () => {
     expect(agent.messages).toEqual([])
   })
 
-  it('lifts all limits with contextManagement: false', async () => {
+  it('removes all limits with contextManagement: false', async () => {
     const script = [...Array.from({ length: 60 }, endless), { text: 'at last' }]
     const { result } = await play(script, { tools: [add], contextManagement: false })
     expect(result.text).toBe('at last')
   })
 
-  it('defaults to 50 turns', async () => {
+  it('limits a run to 50 turns by default', async () => {
     const { events, result } = await play(endless, { tools: [add] })
     expect(ofType(events, 'turnStart')).toHaveLength(50)
     expect(result.status).toBe('limit')
   })
 
-  it('counts the usage of failed attempts', async () => {
+  it('counts the usage of failed attempts toward the token limit', async () => {
     const partial = { text: 'half', fail: { code: 'network' as const, message: 'cut', afterText: true } }
     const spent: StreamProvider['stream'] = async (request, emit, signal) => {
       const message = await played.provider.stream(request, emit, signal).catch((error) => {

@@ -90,7 +90,7 @@ describe('1,000 turns with compaction', () => {
     return { model: { config, provider }, sizes, counts, broken: () => broken }
   }
 
-  it('keeps requests of one run within bounds and compacts when due', async () => {
+  it('compacts when due and limits the size of every request', async () => {
     const { model, sizes, counts, broken } = looking(1000)
     const agent = new Agent({ model, tools: [look], contextConfig, limits: false, replayBytes: 100_000 })
     const compactions: CompactionEndedEvent[] = []
@@ -124,7 +124,7 @@ describe('1,000 turns with compaction', () => {
     expect(compactions.every((event) => event.estimatedTokensBefore >= trigger)).toBe(true)
   })
 
-  it('retains only the history and one overlay after 100 runs', async () => {
+  it('stores only the history and one overlay after 100 runs', async () => {
     const { model, sizes } = looking(10)
     const agent = new Agent({ model, tools: [look], contextConfig, replayBytes: 50_000 })
     const ended: WeakRef<object>[] = []

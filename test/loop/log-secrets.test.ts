@@ -30,7 +30,7 @@ function service(): typeof fetch {
 }
 
 const keys: Record<string, () => ApiKey> = {
-  'a text': () => key,
+  'a string': () => key,
   'a function': () => () => key,
   'an async function': () => async () => key,
   'a credential provider': () => ({ current: () => key, invalidate: () => undefined }),
@@ -60,7 +60,7 @@ function expectNoKey(text: string): void {
 }
 
 describe.each(Object.entries(keys))('a model key given as %s', (_, apiKey) => {
-  it('stays out of logs and results of a tool that repeats it', async () => {
+  it('does not appear in logs or results of a tool that repeats it', async () => {
     const { logged, told } = await said(anthropic('m', { apiKey: apiKey(), fetch: service() }), broken)
     expect(logged).toContain('toolFailed')
     expect(logged).toContain('[redacted]')
@@ -68,7 +68,7 @@ describe.each(Object.entries(keys))('a model key given as %s', (_, apiKey) => {
     expectNoKey(told)
   })
 
-  it('stays out of logs and errors of a hook that repeats it', async () => {
+  it('does not appear in logs or errors of a hook that repeats it', async () => {
     const { logged, told } = await said(anthropic('m', { apiKey: apiKey(), fetch: service() }), () => 'ok', {
       afterToolExecution: broken,
       beforeTurn: ({ turnIndex }) => (turnIndex === 0 ? true : broken()),
@@ -79,19 +79,19 @@ describe.each(Object.entries(keys))('a model key given as %s', (_, apiKey) => {
     expectNoKey(told)
   })
 
-  it('stays out of logs of a fallback model', async () => {
+  it('does not appear in logs of a fallback model', async () => {
     const { logged } = await said(fallback([anthropic('m', { apiKey: apiKey(), fetch: service() }), scripted([])]), broken)
     expect(logged).toContain('toolFailed')
     expectNoKey(logged)
   })
 })
 
-it('rejects an invalid key from a credential provider at its first use', async () => {
+it('rejects an invalid key from a credential provider on first use', async () => {
   const given: [unknown, string][] = [
     [`"${key}"`, 'quotes'],
-    [`${key}\n`, 'white space'],
-    ['', 'gave no key'],
-    [undefined, 'gave no key'],
+    [`${key}\n`, 'whitespace'],
+    ['', 'returned no key'],
+    [undefined, 'returned no key'],
   ]
   for (const [wrong, why] of given) {
     const forms = [
@@ -110,7 +110,7 @@ it('rejects an invalid key from a credential provider at its first use', async (
   }
 })
 
-it('redacts a secret model header in logs of a tool error', async () => {
+it('redacts a secret model header in the log of a tool error', async () => {
   const headers = { 'cf-aig-authorization': `Bearer ${key}` }
   const { logged } = await said(anthropic('m', { apiKey: 'another-0123456789', headers, fetch: service() }), broken)
   expect(logged).toContain('toolFailed')
@@ -125,13 +125,13 @@ describe('redaction of console logs', () => {
   afterEach(() => written.mockRestore())
 
   it.each([
-    ['the value of a parameter', 'GET https://api.example.com/x?page=2&api_key=canary failed', 'https://api.example.com/x?page=redacted'],
-    ['a password of an address', 'cannot reach postgres://me:canary@db.example.com/app', 'cannot reach postgres://'],
+    ['a query parameter', 'GET https://api.example.com/x?page=2&api_key=canary failed', 'https://api.example.com/x?page=redacted'],
+    ['a password in a URL', 'cannot reach postgres://me:canary@db.example.com/app', 'cannot reach postgres://'],
     ['a bearer token', 'sent Authorization: Bearer canary.0123-456 and got 401', 'and got 401'],
     ['a header as JSON', '{"x-api-key":"canary-0123","accept":"*/*"}', '"accept":"*/*"'],
     ['an assignment', 'PASSWORD=canary-9 SIZE=3', 'SIZE=3'],
-    ['a key by its prefix', 'Incorrect key provided: sk-proj-canary0123456789abcdef.', 'Incorrect key provided: '],
-  ])('redacts %s', async (_, message, rest) => {
+    ['a key with a known prefix', 'Incorrect key provided: sk-proj-canary0123456789abcdef.', 'Incorrect key provided: '],
+  ])('redacts %s in console logs', async (_, message, rest) => {
     const model = scripted([{ toolCalls: [{ name: 'look', arguments: {} }] }, { text: 'Done.' }])
     const execute = () => {
       throw new Error(message)
@@ -142,8 +142,8 @@ describe('redaction of console logs', () => {
     expect(lines).not.toContain('canary')
   })
 
-  it('leaves token counts and URLs of our own warnings readable', async () => {
-    const message = 'The answer was cut after 4096 tokens: 12345678 of https://docs.example.com/limits#tokens, maxTokens: 87654321.'
+  it('does not redact token counts and URLs in our own warnings', async () => {
+    const message = 'The response was truncated after 4096 tokens: 12345678 of https://docs.example.com/limits#tokens, maxTokens: 87654321.'
     const model = scripted([{ toolCalls: [{ name: 'look', arguments: {} }] }, { text: 'Done.' }])
     const execute = () => {
       throw new Error(message)

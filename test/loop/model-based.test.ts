@@ -205,7 +205,7 @@ async function enact(given: Scenario) {
 }
 
 describe('random scripts of responses, tools, steering, aborts, filters, hooks and approvals', () => {
-  it('keeps the event grammar, ends once, answers every call and loses no message', async () => {
+  it('emits valid events, one agentEnd and a result per call, and loses no message', async () => {
     await fc.assert(
       fc.asyncProperty(scenario, async (given) => {
         const { agent, model, events, idle, receipts, result, before, stopped } = await enact(given)

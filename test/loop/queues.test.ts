@@ -36,7 +36,7 @@ const lastTexts = (model: ReturnType<typeof scripted>, request: number) =>
   model.provider.requests[request]?.messages.filter((m) => m.role === 'user').map((m) => textOf(m.content))
 
 describe('steering', () => {
-  it('skips remaining sequential calls and enters the next request', async () => {
+  it('skips the remaining sequential calls and joins the next request', async () => {
     const { agent, model, result } = await steered(
       [twoCalls, { text: 'ok' }],
       once('toolExecutionEnd', (agent) => agent.steer('stop that')),
@@ -49,7 +49,7 @@ describe('steering', () => {
     expect(unansweredCalls(agent.messages)).toEqual([])
   })
 
-  it('applies between batches', async () => {
+  it('skips the remaining batches of calls', async () => {
     const { result } = await steered(
       [twoCalls, { text: 'ok' }],
       once('toolExecutionEnd', (agent) => agent.steer('stop')),
@@ -59,7 +59,7 @@ describe('steering', () => {
     expect(errors).toEqual([false, false, true])
   })
 
-  it('applies after all parallel tools', async () => {
+  it('waits until all parallel tools have finished', async () => {
     const { result, model } = await steered(
       [twoCalls, { text: 'ok' }],
       once('toolExecutionStart', (agent) => agent.steer('and now')),
@@ -78,7 +78,7 @@ describe('steering', () => {
     expect(result.text).toBe('two')
   })
 
-  it('delivers one at a time by default, all at once with mode all', async () => {
+  it('delivers one message per turn by default and all at once in mode all', async () => {
     const counts: number[] = []
     for (const steeringMode of ['oneAtATime', 'all'] as const) {
       const model = scripted([{ text: 'a' }, { text: 'b' }, { text: 'c' }])
@@ -172,7 +172,7 @@ describe.each(['parallel', 'sequential', 'batched'] as const)('the six steering 
 })
 
 describe('follow-ups', () => {
-  it('delivers them in order when the agent would stop', async () => {
+  it('delivers follow-ups in order when the agent would stop', async () => {
     const model = scripted([{ text: 'a' }, { text: 'b' }, { text: 'c' }])
     const agent = new Agent({ model })
     agent.followUp('then this')
@@ -183,7 +183,7 @@ describe('follow-ups', () => {
     expect(model.provider.requests[2]?.messages.at(-1)?.role).toBe('user')
   })
 
-  it('keeps them queued for the next run when a limit stops this one', async () => {
+  it('keeps follow-ups queued for the next run when a limit ends this one', async () => {
     const model = scripted([{ text: 'a' }, { text: 'b' }, { text: 'c' }])
     const agent = new Agent({ model, limits: { maxTurns: 1, maxTotalTokens: 1e6, maxDurationMs: 1e6 } })
     const receipt = agent.followUp('later')
@@ -196,7 +196,7 @@ describe('follow-ups', () => {
 })
 
 describe('receipts', () => {
-  it('changes from queued to delivered', async () => {
+  it('changes a receipt from queued to delivered', async () => {
     const agent = new Agent({ model: scripted([{ text: 'a' }]) })
     const receipt = agent.steer('hello')
     expect(receipt.status).toBe('queued')
@@ -206,7 +206,7 @@ describe('receipts', () => {
     expect(agent.messages.map((message) => message.id)).toContain(receipt.message.id)
   })
 
-  it('returns input of an aborted run and keeps input queued while idle', async () => {
+  it('returns the input of an aborted run but keeps input queued while idle', async () => {
     const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }], { gate: () => new Promise(() => undefined) }) })
     const idle = agent.followUp('for the next run')
     const run = agent.prompt('go')
@@ -217,7 +217,7 @@ describe('receipts', () => {
     expect(idle.status).toBe('queued')
   })
 
-  it('returns input at once after the end of the run', async () => {
+  it('returns input immediately after the run ends', async () => {
     const agent = new Agent({ model: scripted([{ text: 'a' }]) })
     const run = agent.prompt('go')
     await run.result
@@ -232,7 +232,7 @@ describe('receipts', () => {
     expect(receipts.map((receipt) => receipt.status)).toEqual(['returned', 'returned'])
   })
 
-  it.each(['steer', 'followUp'] as const)('settles as delivered or returned close to the end: %s', async (how) => {
+  it.each(['steer', 'followUp'] as const)('settles as delivered or returned near the end of a run: %s', async (how) => {
     const statuses = new Set<string>()
     for (let later = 0; later < 20; later += 1) {
       const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]) })
@@ -260,7 +260,7 @@ describe('receipts', () => {
     expect(statuses).toEqual(new Set(['delivered', 'returned']))
   })
 
-  it('stays correct after a reset while the old run winds down', async () => {
+  it('stays correct after a reset while the old run is still ending', async () => {
     for (const how of ['steer', 'followUp'] as const) {
       const slow = gate()
       let appended = 0
@@ -284,7 +284,7 @@ describe('follow-up modes', () => {
   it.each([
     ['oneAtATime', ['go', 'go a', 'go a b', 'go a b c']],
     ['all', ['go', 'go a b c']],
-  ] as const)('delivers messages by mode: %s', async (followUpMode, requests) => {
+  ] as const)('delivers follow-ups according to the mode: %s', async (followUpMode, requests) => {
     const model = scripted(Array.from({ length: 5 }, () => ({ text: 'ok' })))
     const agent = new Agent({ model, followUpMode })
     const receipts = ['a', 'b', 'c'].map((said) => agent.followUp(said))
@@ -293,7 +293,7 @@ describe('follow-up modes', () => {
     expect(receipts.map(({ status }) => status)).toEqual(['delivered', 'delivered', 'delivered'])
   })
 
-  it('delivers them after steering, and applies a changed mode next run', async () => {
+  it('delivers follow-ups after steering and applies a changed mode to the next run', async () => {
     const model = scripted(Array.from({ length: 5 }, () => ({ text: 'ok' })))
     const agent = new Agent({ model })
     for (const said of ['a', 'b', 'c']) agent.followUp(said)
@@ -305,7 +305,7 @@ describe('follow-up modes', () => {
 })
 
 describe('abort with queued input', () => {
-  it('returns all queued input of the aborted run; the rest starts the next', async () => {
+  it("returns the aborted run's input and keeps the rest for the next run", async () => {
     const model = scripted([{ text: 'never' }, { text: 'a' }, { text: 'b' }, { text: 'c' }], { gate: () => Promise.resolve() })
     const agent = new Agent({ model })
     const idle = [agent.followUp('f1'), agent.followUp('f2')]
@@ -328,7 +328,7 @@ describe('abort with queued input', () => {
     expect([...idle, ...owned].map(({ message }) => ids.has(message.id))).toEqual([true, true, ...Array(5).fill(false)])
   })
 
-  it('changes nothing after the end, and the limit returns queued input', async () => {
+  it('has no effect after a limit has ended the run and returned its input', async () => {
     const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]), limits: { maxTurns: 1 } })
     const run = agent.prompt('go')
     const receipt = run.followUp('later')
@@ -353,11 +353,11 @@ describe('a message supplier that throws', () => {
   }
 
   it.each<[string, Partial<LoopConfig>]>([
-    ['steering, when looked at between tools', { steering: { ...empty, waiting: fail }, toolExecution: { type: 'sequential' } }],
-    ['steering, when looked at after a turn', { steering: afterTool(), toolExecution: { type: 'sequential' } }],
-    ['steering, when it hands over', { steering: { waiting: () => true, take: fail } }],
-    ['follow-ups, when looked at', { followUps: { ...empty, waiting: fail } }],
-    ['follow-ups, when they hand over', { followUps: { waiting: () => true, take: fail } }],
+    ['steering, on waiting() between tools', { steering: { ...empty, waiting: fail }, toolExecution: { type: 'sequential' } }],
+    ['steering, on waiting() after a turn', { steering: afterTool(), toolExecution: { type: 'sequential' } }],
+    ['steering, on take()', { steering: { waiting: () => true, take: fail } }],
+    ['follow-ups, on waiting()', { followUps: { ...empty, waiting: fail } }],
+    ['follow-ups, on take()', { followUps: { waiting: () => true, take: fail } }],
   ])('ends the run with an error: %s', async (_, config) => {
     const events: AgentEvent[] = []
     const context: AgentContext = { systemPrompt: '', messages: [], tools: [tool('step', () => 'ok')] }

@@ -21,7 +21,7 @@ function recordingService(...answers: readonly object[]) {
 const call = { tool_calls: [{ index: 0, id: 'c1', function: { name: 'add', arguments: '{"a":1,"b":2}' } }] }
 
 describe('precedence of request settings', () => {
-  it('prefers prompt over agent over model', async () => {
+  it('prefers prompt settings to agent settings and those to model settings', async () => {
     const { sent, fetch } = recordingService()
     const model = openai('gpt-4.1', { fetch, seed: 1, topP: 0.1, presencePenalty: 1 })
     const agent = new Agent({ model, topP: 0.2, stopSequences: ['A'] })
@@ -65,7 +65,7 @@ describe('toolChoice', () => {
     expect(sent[2]).toMatchObject({ tool_choice: 'required' })
   })
 
-  it('applies for the whole run if it does not force a call', async () => {
+  it('applies to the whole run unless it forces a call', async () => {
     const { sent, fetch } = recordingService(call)
     const agent = new Agent({ model: openai('gpt-4.1', { fetch }), tools: [add], toolChoice: { allowed: ['add'] } })
     await agent.prompt('1 + 2?').result
@@ -74,7 +74,7 @@ describe('toolChoice', () => {
 })
 
 describe('recorded settings', () => {
-  it('includes settings in capture, record and snapshot, but no headers', async () => {
+  it('appears in capture, record and snapshot, without headers', async () => {
     const { sent, fetch } = recordingService()
     const session = memorySessionStore()
     const settings = { seed: 7, headers: { 'x-team': 'secret-team' }, body: { metadata: { team: 'secret-field' } } }
@@ -94,7 +94,7 @@ describe('recorded settings', () => {
     expect(sent[1]).toMatchObject({ seed: 7 })
   })
 
-  it('warns once about unsupported settings, or refuses them in strict mode', async () => {
+  it('warns once about unsupported settings and rejects them in strict mode', async () => {
     const warnings: string[] = []
     const logger = { warn: (event: string, fields: object) => void warnings.push(`${event} ${JSON.stringify(fields)}`) }
     const { sent, fetch } = recordingService(call)

@@ -12,7 +12,7 @@ const endless = [sum, sum, sum, sum, sum, sum]
 describe('stopWhen', () => {
   it.each([
     ['a number of turns', turnCount(2), 2, 'turnCount(2)'],
-    ['a tool that was called', toolCalled('add'), 1, 'toolCalled("add")'],
+    ['a call of a given tool', toolCalled('add'), 1, 'toolCalled("add")'],
     [
       'a function',
       async function enough({ turns }: { turns: number }) {
@@ -35,13 +35,13 @@ describe('stopWhen', () => {
     expect(result.endedBy).toEqual({ type: 'condition', name: 'toolCalled("add")' })
   })
 
-  it('does not apply if the run ends anyway', async () => {
+  it('does not set endedBy if the run ends anyway', async () => {
     const { result } = await play([{ text: 'hi' }], { stopWhen: turnCount(1) })
     expect(result.status).toBe('completed')
     expect(result).not.toHaveProperty('endedBy')
   })
 
-  it('ends the run with an error if it throws or returns no boolean', async () => {
+  it('ends the run with an error if it throws or returns a non-boolean', async () => {
     const broken = await play(endless, {
       tools: [add],
       stopWhen: () => {
@@ -54,14 +54,14 @@ describe('stopWhen', () => {
     expect(odd.result).toMatchObject({ status: 'error', error: { code: 'hookFailed' } })
   })
 
-  it('refuses invalid conditions at construction', () => {
+  it('rejects invalid conditions in the constructor', () => {
     expect(() => turnCount(0)).toThrow(/turnCount\(0\)/)
     expect(() => costOver(Number.NaN)).toThrow(/costOver/)
     expect(() => toolCalled('')).toThrow(/toolCalled/)
     expect(() => new Agent({ model: scripted([]), stopWhen: 3 as never })).toThrow(/stopWhen/)
   })
 
-  it('lets the next prompt continue', async () => {
+  it('does not affect the next prompt', async () => {
     const { agent } = await play([sum, { text: 'Three.' }], { tools: [add], stopWhen: turnCount(1) })
     expect((await agent.prompt('and?').result).text).toBe('Three.')
   })
@@ -70,7 +70,7 @@ describe('stopWhen', () => {
 describe('a tool result with endRun', () => {
   const submit = tool('submit', () => ({ content: [{ type: 'text', text: 'sent' }], endRun: true }))
 
-  it('ends the run as completed after all calls of the turn', async () => {
+  it('ends the run as completed after all calls in the turn', async () => {
     const both = {
       text: 'I am done.',
       toolCalls: [
@@ -88,7 +88,7 @@ describe('a tool result with endRun', () => {
   it.each([
     ['before', ['submit', 'ask']],
     ['after', ['ask', 'submit']],
-  ])('ends the run if another call needed approval: %s it', async (_place, names) => {
+  ])('ends the continued run even if a call %s it needed approval', async (_place, names) => {
     const ask = tool('ask', () => 'allowed', { needsApproval: true })
     const calls = { toolCalls: names.map((name) => ({ name, arguments: {} })) }
     for (const type of ['parallel', 'sequential'] as const) {
@@ -104,7 +104,7 @@ describe('a tool result with endRun', () => {
     }
   })
 
-  it('responds to a prompt sent while a call is pending', async () => {
+  it('does not end a run whose prompt abandons the pending call', async () => {
     const ask = tool('ask', () => 'allowed', { needsApproval: true })
     const calls = { toolCalls: ['submit', 'ask'].map((name) => ({ name, arguments: {} })) }
     const model = scripted([calls, { toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'Three.' }])
@@ -115,7 +115,7 @@ describe('a tool result with endRun', () => {
     expect(await run.result).toMatchObject({ status: 'completed', text: 'Three.' })
   })
 
-  it('checks stopWhen after calls with pending approvals', async () => {
+  it('checks stopWhen after the pending calls have run', async () => {
     const ask = tool('ask', () => 'allowed', { needsApproval: true })
     const model = scripted([{ toolCalls: [{ name: 'ask', arguments: {} }] }, { text: 'never' }])
     const seen: number[] = []
@@ -128,7 +128,7 @@ describe('a tool result with endRun', () => {
     expect([seen, model.provider.requests.length]).toEqual([[1], 1])
   })
 
-  it('records endedBy with the loop', async () => {
+  it('stores endedBy in the session record', async () => {
     const session = memorySessionStore()
     const { agent } = await play([{ toolCalls: [{ name: 'submit', arguments: {} }] }], { tools: [submit], session })
     expect(JSON.stringify(await session.load(agent.sessionId))).toContain('"endedBy"')
@@ -141,7 +141,7 @@ describe('hooks that replace a result', () => {
   const redacted = (text: string) => ({ result: { content: [{ type: 'text' as const, text: text.replace(/hunter2/g, '***') }] } })
   const textIn = ({ result }: { result: { content: readonly unknown[] } }) => textOf(result.content as never)
 
-  it('hides the original result everywhere with beforeToolExecutionEnd', async () => {
+  it('removes the original result everywhere with beforeToolExecutionEnd', async () => {
     const session = memorySessionStore()
     const hooks: LoopHooks = { beforeToolExecutionEnd: (info) => redacted(textIn(info)) }
     const { model, agent, events, result } = await play([call, { text: 'ok' }], { tools: [secret], hooks, session })
@@ -159,14 +159,14 @@ describe('hooks that replace a result', () => {
     expect(JSON.stringify(model.provider.requests[1]?.messages)).toContain('password=***')
   })
 
-  it('withholds the result if beforeToolExecutionEnd throws', async () => {
+  it('removes the result if beforeToolExecutionEnd throws', async () => {
     const hooks: LoopHooks = { beforeToolExecutionEnd: () => Promise.reject(new Error('down')) }
     const { model, events } = await play([call, { text: 'ok' }], { tools: [secret], hooks, logger: false })
     expect(JSON.stringify([events, model.provider.requests])).not.toContain('hunter2')
     expect(JSON.stringify(model.provider.requests[1]?.messages)).toContain('withheld')
   })
 
-  it('withholds the result if the replacement is invalid', async () => {
+  it('removes the result if the replacement is invalid', async () => {
     const hooks = { beforeToolExecutionEnd: () => ({ result: 3n }) } as never
     const { model } = await play([call, { text: 'ok' }], { tools: [secret], hooks, logger: false })
     expect(JSON.stringify(model.provider.requests[1]?.messages)).not.toContain('hunter2')
@@ -174,7 +174,7 @@ describe('hooks that replace a result', () => {
 })
 
 describe('afterAnswer', () => {
-  it('rejects a response with a reason, and requests another', async () => {
+  it('rejects a response with a reason and requests another', async () => {
     const hooks: LoopHooks = { afterAnswer: ({ text }) => (text.includes('bomb') ? { allow: false, reason: 'no weapons' } : true) }
     const { model, result, events } = await play([{ text: 'a bomb' }, { text: 'a cake' }], { hooks })
     expect(result).toMatchObject({ status: 'completed', text: 'a cake' })
@@ -188,7 +188,7 @@ describe('afterAnswer', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('ends the run as rejected on the second refusal, or with retry: false', async () => {
+  it('ends the run as rejected on the second rejection or with retry: false', async () => {
     const twice = await play([{ text: 'x' }, { text: 'y' }, { text: 'z' }], {
       hooks: { afterAnswer: () => ({ allow: false, reason: 'never' }) },
     })
@@ -199,7 +199,7 @@ describe('afterAnswer', () => {
     expect(once.model.provider.requests).toHaveLength(1)
   })
 
-  it('replaces the text in history and result, and reports the replacement', async () => {
+  it('replaces the text in history and result and reports the replacement', async () => {
     const { result, agent, events } = await play([{ text: 'call 555-1234' }], {
       hooks: { afterAnswer: ({ text }) => ({ text: text.replace(/\d/g, '#') }) },
     })
@@ -208,7 +208,7 @@ describe('afterAnswer', () => {
     expect(ofType(events, 'messageEnd').at(-1)?.message).toMatchObject({ guarded: { verdict: 'replaced', wasShown: true } })
   })
 
-  it('skips responses with tool calls', async () => {
+  it('does not run for responses with tool calls', async () => {
     const seen: string[] = []
     await play([{ text: 'let me see', ...sum }, { text: 'Three.' }], {
       tools: [add],
@@ -227,7 +227,7 @@ describe('afterAnswer', () => {
     },
   )
 
-  it('logs no model refusal if the hook rejected the response', async () => {
+  it('logs no model refusal if the hook rejects the response', async () => {
     const warned: string[] = []
     const logger = { warn: (event: string) => void warned.push(event) }
     await play([{ text: 'x' }], { hooks: { afterAnswer: () => ({ allow: false, retry: false }) }, logger })

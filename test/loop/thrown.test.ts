@@ -6,7 +6,7 @@ import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
 import { play, tool } from '../support/play.ts'
 
 const oddities: [string, unknown][] = [
-  ['nothing', undefined],
+  ['undefined', undefined],
   ['a string', 'plain'],
   ['a symbol', Symbol('sign')],
   ['an object without a prototype', Object.create(null)],
@@ -35,7 +35,7 @@ describe.each(oddities)('%s thrown', (_, thrown) => {
     throw thrown
   }
 
-  it('reaches the model if a tool throws it', async () => {
+  it('sends the model an error if a tool throws it', async () => {
     const result = await broken([{ toolCalls: [{ name: 't', arguments: {} }] }, { text: 'ok' }], { tools: [tool('t', fail)] })
     expect(result).toMatchObject({ status: 'completed', text: 'ok' })
     expect(result.messages[2]).toMatchObject({ role: 'toolResult', isError: true, content: [{ type: 'text', text: expect.any(String) }] })
@@ -49,7 +49,7 @@ describe.each(oddities)('%s thrown', (_, thrown) => {
     expect((await broken([], { journal: { append: fail } })).error?.code).toBe('journal')
   })
 
-  it('does not end the run from the logger or event sink', async () => {
+  it('does not end the run if the logger or event sink throws it', async () => {
     const cost = { inputPerMillion: 1, outputPerMillion: 1, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
     const limits = { maxTurns: 9, maxTotalTokens: 99, maxDurationMs: 9e9, maxCost: 1 }
     const config: LoopConfig = { model: scripted([{ text: 'ok' }], { config: { cost } }), logger: { warn: fail }, limits }
@@ -59,7 +59,7 @@ describe.each(oddities)('%s thrown', (_, thrown) => {
 })
 
 describe('an async event sink or logger', () => {
-  it('leaves no unhandled rejection when it rejects', async () => {
+  it('causes no unhandled rejection when it rejects', async () => {
     const unhandled: unknown[] = []
     const note = (reason: unknown) => unhandled.push(reason)
     process.on('unhandledRejection', note)

@@ -22,8 +22,8 @@ async function wait(type: AgentEvent['type'], script: Script, options: Partial<A
   return { agent, run }
 }
 
-describe.each([maxMs, Number.POSITIVE_INFINITY])('a timeout of %d ms, beyond the timer limit', (ms) => {
-  it('does not end a tool at once', async () => {
+describe.each([maxMs, Number.POSITIVE_INFINITY])('a timeout of %d ms, above the maximum of setTimeout', (ms) => {
+  it('does not end a tool call immediately', async () => {
     const { opened, open } = gate()
     const { agent, run } = await wait('toolExecutionStart', [call, { text: 'ok' }], {
       tools: [tool('t', () => opened.then(() => 'fine'))],
@@ -34,14 +34,14 @@ describe.each([maxMs, Number.POSITIVE_INFINITY])('a timeout of %d ms, beyond the
     expect((await run.result).messages[2]).toMatchObject({ isError: false, content: [{ text: 'fine' }] })
   })
 
-  it('does not pause an approval at once', async () => {
+  it('does not pause an approval immediately', async () => {
     const asking = tool('t', () => 'fine', { needsApproval: true })
     const { run } = await wait('approvalRequested', [call, { text: 'ok' }], { tools: [asking], approvalTimeoutMs: ms })
     approveWaiting(run)
     expect((await run.result).text).toBe('ok')
   })
 
-  it('does not repeat a model call at once', async () => {
+  it('does not retry a model call immediately', async () => {
     // Any part of the delay is waited for, each as likely.
     vi.spyOn(Math, 'random').mockReturnValue(0.99)
     const retry = { maxRetries: 1, initialDelayMs: ms, backoffMultiplier: 1, maxDelayMs: ms }
@@ -102,7 +102,7 @@ describe('a tool with endsOnAbort', () => {
   it.each([
     ['abort', 'aborted', 'Cancelled'],
     ['timeout', 'completed', 'Tool exceeded timeout of 1s'],
-  ] as const)('gets three seconds to report its outcome: %s', async (how, status, text) => {
+  ] as const)('has three seconds to report its result: %s', async (how, status, text) => {
     const content = [{ type: 'text', text }]
     expect(await cutOffAfter(2999, how)).toEqual({
       isOpen: false,
@@ -119,7 +119,7 @@ describe('a tool with endsOnAbort', () => {
     ['abort', new ToolError('failed', 'odd'), 'Cancelled'],
     ['timeout', new ToolError('cancelled', 'odd'), 'Tool exceeded timeout of 1s'],
     ['timeout', new Error('odd'), 'Tool exceeded timeout of 1s'],
-  ] as const)('reports its own text to the model: %s, %s', async (how, late, text) => {
+  ] as const)('sends its own text to the model: %s, %s', async (how, late, text) => {
     const execute: AgentTool['execute'] = (_, { signal }) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(late)))
     expect(await cutOffAfter(0, how, { endsOnAbort: true, execute })).toMatchObject({
@@ -127,7 +127,7 @@ describe('a tool with endsOnAbort', () => {
     })
   })
 
-  it('applies only to such tools', async () => {
+  it('does not wait for tools without endsOnAbort', async () => {
     expect(await cutOffAfter(0, 'abort', {})).toMatchObject({
       isOpen: false,
       result: { content: [{ text: 'Cancelled' }] },

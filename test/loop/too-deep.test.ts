@@ -26,7 +26,7 @@ function writing(content: AssistantMessage['content']): Model {
 }
 
 describe('deeply nested model output', () => {
-  it.each([201, 5000, 200_000])('rejects arguments of %d levels without running the tool', async (levels) => {
+  it.each([201, 5000, 200_000])('rejects arguments nested %d levels deep without running the tool', async (levels) => {
     const args = JSON.parse(nested(levels))
     const store = memorySessionStore()
     const agent = new Agent({
@@ -49,7 +49,7 @@ describe('deeply nested model output', () => {
     expect((await resumed.prompt('on').result).text).toBe('and on')
   })
 
-  it('accepts arguments of 200 levels', async () => {
+  it('accepts arguments nested 200 levels deep', async () => {
     const agent = new Agent({
       model: writing([{ type: 'toolCall', id: 'c1', name: 'echo', arguments: JSON.parse(nested(200)) }]),
       tools: [echo],
@@ -57,7 +57,7 @@ describe('deeply nested model output', () => {
     expect((await agent.prompt('go').result).messages[2]).toMatchObject({ isError: false, content: [{ text: nested(200) }] })
   })
 
-  it.each([null, 'text', [1], 7])('rejects arguments that are %j', async (args) => {
+  it.each([null, 'text', [1], 7])('rejects %j as arguments', async (args) => {
     const agent = new Agent({ model: writing([{ type: 'toolCall', id: 'c1', name: 'echo', arguments: args as never }]), tools: [echo] })
     expect(await agent.prompt('go').result).toMatchObject({
       status: 'completed',

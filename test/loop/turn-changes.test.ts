@@ -33,7 +33,7 @@ describe('prepareTurn', () => {
     expect(agent.settings.systemPrompt).toBe('Be brief.')
   })
 
-  it('replaces the sent messages and keeps the history', async () => {
+  it('replaces the sent messages but not the history', async () => {
     const { model, agent } = await play([{ text: 'ok' }], { hooks: { prepareTurn: () => ({ messages: [userMessage('Only this.')] }) } })
     expect(model.provider.requests[0]?.messages.map(({ content }) => textOf(content))).toEqual(['Only this.'])
     expect(agent.messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
@@ -75,7 +75,7 @@ describe('prepareTurn', () => {
     const results = ({ messages }: Agent) =>
       messages.flatMap((message) => (message.role === 'toolResult' ? [[message.toolName, textOf(message.content)]] : []))
 
-    it('runs the approved call once with the tool from the hook', async () => {
+    it("runs the approved call once with the hook's tool", async () => {
       const ran: string[] = []
       const hooks = { prepareTurn: ({ tools }: UpcomingTurn) => ({ tools: [...tools, deploy(ran)] }) }
       const agent = await paused({ tools: [add], hooks })
@@ -88,7 +88,7 @@ describe('prepareTurn', () => {
       ).toEqual(['add', 'deploy'])
     })
 
-    it("asks again if the hook's tool has a stricter guard", async () => {
+    it("requests approval again if the hook's tool has a stricter guard", async () => {
       const ran: string[] = []
       const open = tool('deploy', () => String(ran.push('unguarded')))
       const hooks = { prepareTurn: () => ({ tools: [add, deploy(ran)] }) }
@@ -97,14 +97,14 @@ describe('prepareTurn', () => {
       expect(ran).toEqual([])
     })
 
-    it('reports an error for the call if the tool is gone, and warns', async () => {
+    it('logs a warning and fails the call if its tool no longer exists', async () => {
       const agent = await paused({ tools: [add], hooks: { prepareTurn: () => ({ tools: [add, deploy([])] }) } })
       const warned: string[] = []
       const logger = { warn: (event: string, { message }: { message?: unknown }) => void warned.push(`${event}: ${message}`) }
       const { next, sent } = await goOn(agent, { logger })
       const [, said] = results(next).find(([name]) => name === 'deploy') ?? []
-      expect(said).toMatch(/deploy.*is not there any more.*not run/)
-      expect(JSON.stringify(sent)).toContain('is not there any more')
+      expect(said).toMatch(/deploy.*was removed while the call was pending.*not run/)
+      expect(JSON.stringify(sent)).toContain('was removed while the call was pending')
       expect(warned.join()).toMatch(/callRefused.*deploy/)
     })
 
@@ -124,7 +124,7 @@ describe('prepareTurn', () => {
     })
   })
 
-  it('answers a call of an inactive tool as unknown', async () => {
+  it('reports a call of an inactive tool as unknown', async () => {
     let ran = 0
     const { result } = await play([{ toolCalls: [{ name: 'sub', arguments: {} }] }, { text: 'ok' }], {
       tools: [add, tool('sub', () => String(++ran))],
@@ -142,14 +142,14 @@ describe('prepareTurn', () => {
       },
       /prepareTurn hook failed: broken/,
     ],
-    ['gives an option that there is not', () => ({ temprature: 1 }), /temprature/],
-    ['names a tool that there is not', () => ({ activeTools: ['mul'] }), /activeTools names "mul"; the turn has add/],
-    ['gives no model', () => ({ model: 'gpt' }), /model/],
-    ['gives two tools of one name', () => ({ tools: [add, { ...add }] }), /prepareTurn hook failed: Two tools are called "add"/],
+    ['returns an unknown option', () => ({ temprature: 1 }), /temprature/],
+    ['returns an unknown tool', () => ({ activeTools: ['mul'] }), /activeTools names "mul"; the turn has add/],
+    ['returns an invalid model', () => ({ model: 'gpt' }), /model/],
+    ['returns two tools with one name', () => ({ tools: [add, { ...add }] }), /prepareTurn hook failed: Two tools are named "add"/],
     [
-      'gives a tool called as one that comes with another',
+      'returns a tool named like a companion tool',
       () => ({ tools: [add, { ...tool('sub', () => '-1'), companions: [{ ...add }] }] }),
-      /Two tools are called "add"/,
+      /Two tools are named "add"/,
     ],
   ])('ends the run before the request if it %s', async (_name, prepareTurn, message) => {
     const hooks = { prepareTurn: prepareTurn as () => TurnChanges }
@@ -158,7 +158,7 @@ describe('prepareTurn', () => {
     expect(model.provider.requests).toHaveLength(0)
   })
 
-  it('records the changed settings with the response and the capture', async () => {
+  it('records the changed settings with the response and the captured request', async () => {
     const session = memorySessionStore()
     const { agent, events } = await play([{ text: 'ok' }], {
       session,
@@ -169,7 +169,7 @@ describe('prepareTurn', () => {
     expect(JSON.stringify(await session.load(agent.sessionId))).toContain('Now.')
   })
 
-  it('does not pass its changes to sub-agents', async () => {
+  it('does not apply its changes to sub-agents', async () => {
     const inner = scripted([{ text: 'inner' }])
     const child = new SubAgentTool({ name: 'child', description: 'Helps.', model: inner, systemPrompt: 'I help.' })
     await play([{ toolCalls: [{ name: 'child', arguments: { task: 'go' } }] }, { text: 'ok' }], {
@@ -179,7 +179,7 @@ describe('prepareTurn', () => {
     expect(inner.provider.requests[0]?.systemPrompt).toBe('I help.')
   })
 
-  it('charges the rates of the model that responded', async () => {
+  it("charges the responding model's rates", async () => {
     const rates = (perMillion: number) => ({
       inputPerMillion: perMillion,
       outputPerMillion: perMillion,
@@ -206,12 +206,12 @@ describe('prepareTurn', () => {
 })
 
 describe('a system prompt function', () => {
-  it('runs before each turn', async () => {
+  it('calls the system prompt function before each turn', async () => {
     const { model } = await play([sum, { text: 'ok' }], { tools: [add], systemPrompt: ({ turnIndex }) => `Turn ${turnIndex}.` })
     expect(model.provider.requests.map(({ systemPrompt }) => systemPrompt)).toEqual(['Turn 0.', 'Turn 1.'])
   })
 
-  it('keeps the function when a snapshot is restored', async () => {
+  it('survives the restore of a snapshot', async () => {
     const { agent } = await play([{ text: 'ok' }, { text: 'ok' }], { systemPrompt: () => 'Mine.' })
     const snapshot = agent.checkpoint()
     expect(snapshot.settings?.systemPrompt).toBe('')
@@ -219,14 +219,14 @@ describe('a system prompt function', () => {
     expect(typeof agent.settings.systemPrompt).toBe('function')
   })
 
-  it('ends the run if it fails', async () => {
+  it('ends the run if it throws', async () => {
     const { result } = await play([{ text: 'never' }], { systemPrompt: () => Promise.reject(new Error('no prompt today')), logger: false })
     expect(result).toMatchObject({ status: 'error', error: { message: expect.stringContaining('no prompt today') } })
   })
 })
 
 describe('setTools', () => {
-  it('applies from the next turn, and ignores later mutation of the list', async () => {
+  it('applies from the next turn and ignores later mutations of the list', async () => {
     const tools = [add]
     let agent: Agent | undefined
     const more = tool('more', () => {
@@ -252,7 +252,7 @@ describe('setTools', () => {
 })
 
 describe('a model for one turn', () => {
-  it("uses the settings of its own factory, not the usual model's", async () => {
+  it("uses its factory's settings instead of the agent model's", async () => {
     const usual = scripted([{ text: 'never' }])
     usual.config.settings = { temperature: 0.2, topK: 3, thinking: 'low' }
     const other = scripted([{ text: 'ok' }])

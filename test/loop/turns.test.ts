@@ -8,7 +8,7 @@ import { grammarFaults } from '../support/grammar.ts'
 import { add, gate, ofType, outline, play, tool } from '../support/play.ts'
 
 describe('a run of one turn', () => {
-  it('emits the documented order and returns user and assistant', async () => {
+  it('emits events in the documented order and returns both messages', async () => {
     const { agent, events, result } = await play([{ text: 'hello' }])
     expect(outline(events)).toEqual([
       'agentStart',
@@ -52,7 +52,7 @@ describe('a run of one turn', () => {
     expect(updates.length).toBeGreaterThan(1)
   })
 
-  it('carries ids, metadata and the configuration without a key on agentStart', async () => {
+  it('includes ids, metadata and configuration in agentStart, but no key', async () => {
     const { agent, events, result } = await play([{ text: 'x' }], { thinking: 'low', temperature: 0.5, maxTokens: 77 })
     const [start] = ofType(events, 'agentStart')
     expect(start).toMatchObject({
@@ -73,7 +73,7 @@ describe('a run of one turn', () => {
     ['https://user:canary#and?more@host.example/v1', 'https://host.example/v1'],
     ['/api/llm?key=canary', '/api/llm'],
     ['https://host.example/@org/v1', 'https://host.example/@org/v1'],
-  ])('hides secrets of the endpoint %s', async (baseUrl, shown) => {
+  ])('removes secrets from the endpoint %s', async (baseUrl, shown) => {
     const model = scripted([{ text: 'x' }], { config: { baseUrl, headers: { 'x-api-key': 'canary' } } })
     const { events } = await play([], { model })
     expect(ofType(events, 'agentStart')[0]?.configSnapshot.baseUrl).toBe(shown)
@@ -85,7 +85,7 @@ describe('a run of one turn', () => {
     expect(ofType(events, 'agentStart')[0]?.agentName).toBe('helper')
   })
 
-  it('passes the metadata of the prompt through', async () => {
+  it("passes the prompt's metadata to agentStart", async () => {
     const agent = new Agent({ model: scripted([{ text: 'x' }]) })
     const events: AgentEvent[] = []
     agent.subscribe((event) => events.push(event))
@@ -93,7 +93,7 @@ describe('a run of one turn', () => {
     expect(ofType(events, 'agentStart')[0]?.metadata).toEqual({ trace: 7 })
   })
 
-  it('stamps every message with the turn it belongs to', async () => {
+  it('sets the turn id on every message', async () => {
     const { result } = await play([{ toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: '3' }], { tools: [add] })
     const turns = result.messages.map((message) => (message.role === 'extension' ? undefined : message.turnId))
     expect(turns.map((turn) => turn?.turnIndex)).toEqual([0, 0, 0, 1])
@@ -104,7 +104,7 @@ describe('a run of one turn', () => {
 describe('turns and tools', () => {
   const callAdd = { toolCalls: [{ name: 'add', arguments: { a: 2, b: 3 } }] }
 
-  it('runs the tool, sends the result and ends with a response', async () => {
+  it('runs the tool, sends its result and ends with a response', async () => {
     const { events, model, result } = await play([callAdd, { text: 'five' }], { tools: [add] })
     expect(result.messages.map((message) => message.role)).toEqual(['user', 'assistant', 'toolResult', 'assistant'])
     expect(model.provider.requests[1]?.messages.at(-1)).toMatchObject({ role: 'toolResult', content: [{ type: 'text', text: 'sum 5' }] })
@@ -112,7 +112,7 @@ describe('turns and tools', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('reports usage per turn and summed at the end', async () => {
+  it('reports usage per turn and the total at the end', async () => {
     const usage = { input: 10, output: 5, reasoning: 2 }
     const { events, result } = await play(
       [
@@ -138,7 +138,7 @@ describe('turns and tools', () => {
     expect(texts).toEqual(['first', 'second'])
   })
 
-  it('runs transformContext and convertToLlm before every request, keeping the history', async () => {
+  it('runs transformContext and convertToLlm before every request without changing the history', async () => {
     const { agent, model } = await play([callAdd, { text: 'x' }], {
       tools: [add],
       transformContext: (messages) => messages.slice(-1),
@@ -148,7 +148,7 @@ describe('turns and tools', () => {
     expect(agent.messages).toHaveLength(4)
   })
 
-  it('keeps the history when callbacks change the message list', async () => {
+  it('keeps the history unchanged if callbacks change the message list', async () => {
     const cut = <T>(messages: readonly T[]): T[] => {
       const list = messages as T[] // readonly is a promise of the type only; callers in JavaScript break it
       list.splice(0, 1)
@@ -164,7 +164,7 @@ describe('turns and tools', () => {
     expect(first.model.provider.requests[0]?.messages).toHaveLength(2)
   })
 
-  it('keeps the history when callbacks change messages, and sends the changes', async () => {
+  it('sends messages that callbacks changed, but keeps the history unchanged', async () => {
     const redact = (messages: readonly AgentMessage[]) => {
       for (const message of messages) if (message.role === 'user') message.content[0] = { type: 'text', text: 'redacted' }
       return messages
@@ -180,7 +180,7 @@ describe('turns and tools', () => {
     }
   })
 
-  it('sends unchanged messages as identical objects', async () => {
+  it('reuses the objects of unchanged messages', async () => {
     const { agent, model } = await play([callAdd, { text: 'x' }], {
       tools: [add],
       transformContext: (messages) => [...messages],
@@ -191,7 +191,7 @@ describe('turns and tools', () => {
     for (const [index, message] of second?.messages.entries() ?? []) expect(message).toBe(agent.messages[index])
   })
 
-  it('ends with an error when transformContext throws, and the history can continue', async () => {
+  it('ends with an error if transformContext throws, and can continue', async () => {
     let broken = true
     const { agent, events, result } = await play([{ text: 'fine' }], {
       transformContext: (messages) => {
@@ -205,7 +205,7 @@ describe('turns and tools', () => {
     expect((await agent.prompt('again').result).text).toBe('fine')
   })
 
-  it('reports the code of the error behind a failed request', async () => {
+  it('reports the error code of the cause of a failed request', async () => {
     const nameless = tool('t', () => 'x', { parameters: { '~standard': {} } as never })
     expect((await play([], { tools: [nameless] })).result.error?.code).toBe('invalidTool')
     const transformContext = () => Promise.reject(new WorkspaceError('io', 'disk'))
@@ -222,7 +222,7 @@ describe('turns and tools', () => {
     expect(agent.messages[0]).toEqual(note)
   })
 
-  it('runs all calls of a message cut in the text after them', async () => {
+  it('runs all calls in a message whose trailing text was truncated', async () => {
     const content = [
       { type: 'toolCall' as const, id: 'c1', name: 'add', arguments: { a: 1, b: 2 } },
       { type: 'text' as const, text: 'and th' },
@@ -240,7 +240,7 @@ describe('turns and tools', () => {
     expect(result.messages[2]).toMatchObject({ role: 'toolResult', isError: false, content: [{ text: 'sum 3' }] })
   })
 
-  it('does not run a call that the output limit may have cut', async () => {
+  it('does not run a call that the output limit may have truncated', async () => {
     const ran: string[] = []
     const tools = ['a', 'b'].map((name) => tool(name, () => `ok ${ran.push(name)}`))
     const calls = [

@@ -77,7 +77,7 @@ const refusal = async (asked: unknown) => {
 }
 
 describe('fetchMedia', () => {
-  it('gives the bytes of a host that it is told, and follows it within the list', async () => {
+  it('fetches from an allowed host and follows redirects between allowed hosts', async () => {
     expect(await ask('/a.png')).toEqual(png)
     expect(await ask('/untyped')).toEqual(png)
     expect(await ask('/once')).toEqual(png)
@@ -86,7 +86,7 @@ describe('fetchMedia', () => {
     expect(seen[0]?.headers.cookie ?? seen[0]?.headers.referer ?? seen[0]?.headers.authorization).toBeUndefined()
   })
 
-  it('asks nobody else: other hosts, private ones, this machine, other protocols, passwords', async () => {
+  it('rejects other hosts, private addresses, other protocols and URLs with passwords', async () => {
     const hosts = ['files.example.com', '*.cdn.example']
     const never: typeof fetch = async () => {
       throw new Error('was asked')
@@ -143,22 +143,22 @@ describe('fetchMedia', () => {
     expect(reached).toEqual(['https://files.example.com/a', 'https://a.cdn.example/a', 'https://files.example.com/b'])
   })
 
-  it.each(['/private', '/metadata', '/file', '/elsewhere', '/round'])('does not follow %s', async (path) => {
+  it.each(['/private', '/metadata', '/file', '/elsewhere', '/round'])('refuses to follow %s', async (path) => {
     const error = await refusal(ask(path))
     expect(error.code).toBe('refused')
     expect(error.message).not.toContain('s3cret')
     expect(seen.length).toBe(path === '/round' ? 6 : 1)
   })
 
-  it('says what is wrong with an answer', async () => {
-    expect((await refusal(ask('/gone'))).message).toContain('answered 404')
+  it('reports a bad status, an empty body and a wrong type', async () => {
+    expect((await refusal(ask('/gone'))).message).toContain('responded with 404')
     expect(await refusal(ask('/empty'))).toMatchObject({ code: 'unavailable', message: expect.stringContaining('is empty') })
     expect(await refusal(ask('/login'))).toMatchObject({ code: 'wrongType', message: expect.stringContaining('text/html') })
     expect(await refusal(ask('/liar'))).toMatchObject({ code: 'wrongType', message: expect.stringContaining('a document of text') })
     expect(await refusal(ask('/untyped', {}, undefined, 'application/pdf'))).toMatchObject({ code: 'wrongType' })
   })
 
-  it('stops reading at its limit, whatever the length that was said', async () => {
+  it('stops reading at maxBytes, whatever the declared length', async () => {
     expect(await refusal(ask('/declared'))).toMatchObject({ code: 'tooLarge', message: expect.stringContaining('99999999') })
     await closed
     expect(await refusal(ask('/bomb', { maxBytes: 1_000_000 }))).toMatchObject({ code: 'tooLarge' })
@@ -171,14 +171,14 @@ describe('fetchMedia', () => {
     expect(endless).toBeLessThan(30_000_000)
   })
 
-  it('gives up in time, and leaves no connection', async () => {
+  it('fails after timeoutMs and closes the connection', async () => {
     expect(await refusal(ask('/silent', { timeoutMs: 50 }))).toMatchObject({ code: 'timeout' })
     await closed
     expect(await refusal(ask('/half', { timeoutMs: 50 }))).toMatchObject({ code: 'timeout' })
     await closed
   })
 
-  it('ends with the reason of its signal', async () => {
+  it('rejects with the reason of the abort signal', async () => {
     for (const path of ['/silent', '/half']) {
       const aborter = new AbortController()
       const asked = Promise.resolve(ask(path, {}, aborter.signal))
@@ -191,7 +191,7 @@ describe('fetchMedia', () => {
     expect(await Promise.resolve(ask('/a.png', {}, AbortSignal.abort('before'))).catch((reason) => reason)).toBe('before')
   })
 
-  it('says that nobody answers', async () => {
+  it('reports an unreachable host as unavailable', async () => {
     const free = createServer()
     await once(free.listen(0, '127.0.0.1'), 'listening')
     const port = (free.address() as AddressInfo).port // it listens on a port
@@ -199,7 +199,7 @@ describe('fetchMedia', () => {
     expect(await refusal(ask(`http://127.0.0.1:${port}/a`, { hosts: [`127.0.0.1:${port}`] }))).toMatchObject({ code: 'unavailable' })
   })
 
-  it('refuses a list that names no host', () => {
+  it('rejects a host list with an invalid entry', () => {
     for (const hosts of [['*'], ['*.com'], ['https://a.example'], ['a.example/path'], [''], ['a b'], ['me@a.example']])
       expect(() => fetchMedia({ hosts }), hosts[0]).toThrow(ConfigError)
   })

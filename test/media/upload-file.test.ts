@@ -118,7 +118,7 @@ const bodyWith = ({ config, provider }: Model, block: FileContent | ImageContent
   sentBody(provider, plainRequest(config, { messages: [{ role: 'user', content: [block], timestamp: 1 }], cache: { type: 'disabled' } }))
 
 describe('uploadFile', () => {
-  it('Anthropic: the bytes, their name and lifetime, with the key of the model; the block names them there', async () => {
+  it('uploads to Anthropic with name and expiry, and returns a file block', async () => {
     const progress: UploadProgress[] = []
     const options = { name: 'report.pdf', expiresAfter: 7 * day, citations: true, onProgress: (at: UploadProgress) => progress.push(at) }
     const block = await uploadFile(claude(), pdf, options)
@@ -146,7 +146,7 @@ describe('uploadFile', () => {
     expect(JSON.stringify(await bodyWith(claude(), block))).toContain('"source":{"type":"file","file_id":"file_011"}')
   })
 
-  it('OpenAI: documents for Responses and Chat, pictures for Responses alone', async () => {
+  it('uploads documents to Responses and Chat, but images to Responses only', async () => {
     const block = await uploadFile(responses(), pdf, { expiresAfter: day })
     expect(block).toEqual({
       ...{ type: 'file', mimeType: 'application/pdf', fileId: 'file-abc', api: 'openAiResponses', name: 'file.pdf' },
@@ -173,7 +173,7 @@ describe('uploadFile', () => {
   it.each([
     ['Anthropic', claude],
     ['OpenAI', responses],
-  ])('%s: says while it goes out how much has gone, and that it is as long as it is', async (_name, model) => {
+  ])('reports upload progress and sends the content length: %s', async (_name, model) => {
     const big = new Blob(['%PDF-1.7 ', new Uint8Array(9 * 1024 * 1024)], { type: 'application/pdf' })
     const progress: UploadProgress[] = []
     await uploadFile(model(), big, { name: 'a "quoted"\r\nname.pdf', expiresAfter: day, onProgress: (at) => progress.push(at) })
@@ -188,7 +188,7 @@ describe('uploadFile', () => {
     expect(file.name).toContain('"quoted"')
   })
 
-  it('a form is stopped on its way', async () => {
+  it('aborts a form upload midway', async () => {
     const big = new Blob(['%PDF-1.7 ', new Uint8Array(64 * 1024 * 1024)], { type: 'application/pdf' })
     const aborter = new AbortController()
     let sent = 0
@@ -200,7 +200,7 @@ describe('uploadFile', () => {
     expect(sent).toBeLessThan(big.size)
   })
 
-  it('Gemini: in pieces, with progress; it waits until the file was read, and the key goes to no session', async () => {
+  it('uploads to Gemini in chunks, waits for processing and protects the key', async () => {
     const file = {
       name: 'files/abc',
       uri: 'https://generativelanguage.googleapis.com/v1beta/files/abc',
@@ -233,7 +233,7 @@ describe('uploadFile', () => {
     expect(JSON.stringify(await bodyWith(gemini(), block))).toContain(`{"fileData":{"mimeType":"video/mp4","fileUri":"${file.uri}"}}`)
   })
 
-  it('Gemini: what it cannot read, and a session elsewhere, are said', async () => {
+  it('reports a failed Gemini file and rejects a foreign upload URL', async () => {
     states.push({ name: 'files/abc', state: 'FAILED', error: { message: 'no moov atom' } })
     expect(await refusal(uploadFile(gemini(), new Blob(['x'], { type: 'video/mp4' })))).toMatchObject({
       ...{ name: 'MediaError', code: 'wrongType', message: expect.stringContaining('no moov atom') },
@@ -244,7 +244,7 @@ describe('uploadFile', () => {
     }
   })
 
-  it.each(['Anthropic', 'Responses', 'Gemini'])('%s: refusals are those of a model call, and hold no key', async (name) => {
+  it.each(['Anthropic', 'Responses', 'Gemini'])('classifies HTTP errors like a model call, without the key: %s', async (name) => {
     const model = name === 'Anthropic' ? claude() : name === 'Responses' ? responses() : gemini()
     const answers: [number, object, object][] = [
       [401, { error: { type: 'authentication_error', message: `invalid key ${key}` } }, { code: 'auth' }],
@@ -270,7 +270,7 @@ describe('uploadFile', () => {
     expect(await refusal(uploadFile(model, pdf))).toMatchObject({ status: 307 })
   })
 
-  it('a key that was rejected is asked for once more', async () => {
+  it('requests a new key once after a rejection', async () => {
     const keys = ['old-0123456789', 'new-0123456789']
     let asked = 0
     let invalidated = 0
@@ -286,7 +286,7 @@ describe('uploadFile', () => {
     expect([asked, invalidated]).toEqual([2, 1])
   })
 
-  it('goes through the fetch of its model, also of one that is loaded late', async () => {
+  it('uses the fetch of its model, also if the provider loads lazily', async () => {
     const places: string[] = []
     const send: typeof fetch = (input, init) => {
       places.push(String(input))
@@ -298,7 +298,7 @@ describe('uploadFile', () => {
     expect(places).toEqual([`${origin}/v1/files`, `${origin}/v1/files`])
   })
 
-  it('stops with its signal', async () => {
+  it('stops on abort', async () => {
     for (const model of [claude(), gemini()]) {
       hangs = true
       const aborter = new AbortController()
@@ -317,7 +317,7 @@ describe('uploadFile', () => {
     expect(await refusal(uploadFile(claude(), pdf, { signal: AbortSignal.abort('before') }))).toBe('before')
   })
 
-  it('what cannot be an upload is refused before anything is sent', async () => {
+  it('rejects an invalid upload before sending', async () => {
     const model = claude()
     const cases: [Promise<unknown>, object][] = [
       [uploadFile(model, new Blob([])), { code: 'invalidOption', message: expect.stringContaining('empty') }],
@@ -334,7 +334,7 @@ describe('uploadFile', () => {
     const several = fallback([claude(), responses()])
     await expect(uploadFile(several, pdf)).rejects.toMatchObject({
       code: 'invalidOption',
-      message: expect.stringContaining('made of several'),
+      message: expect.stringContaining('combines several models'),
     })
     const keyless = anthropic('claude-sonnet-5')
     await expect(uploadFile(keyless, pdf)).rejects.toMatchObject({
@@ -351,7 +351,7 @@ describe('uploadFile', () => {
   })
 })
 
-describe('an uploaded file that its service has forgotten', () => {
+describe('an expired uploaded file', () => {
   const gone: FileContent = {
     type: 'file',
     mimeType: 'application/pdf',
@@ -362,7 +362,7 @@ describe('an uploaded file that its service has forgotten', () => {
   }
   const said = (text: string) => ({ type: 'text' as const, text })
 
-  it('is an error before the request where it is new, and a line in older messages', async () => {
+  it('rejects an expired file in a new message, and sends a note for older ones', async () => {
     const { config, provider } = claude()
     const asked = { role: 'user' as const, content: [gone, said('What?')], timestamp: 1 }
     const answer = {
@@ -380,20 +380,20 @@ describe('an uploaded file that its service has forgotten', () => {
     })
     const messages = [asked, { ...answer, usage }, { role: 'user' as const, content: [said('And?')], timestamp: 3 }]
     const { body, warnings } = await provider.encode(plainRequest(config, { messages }))
-    expect(body).toContain('(file left out: its service kept a.pdf (application/pdf) until 2026-01-01T00:00:00.000Z, and has forgotten it)')
-    expect(warnings).toEqual([expect.stringContaining('has forgotten it')])
+    expect(body).toContain('(file left out: a.pdf (application/pdf) expired at the provider at 2026-01-01T00:00:00.000Z)')
+    expect(warnings).toEqual([expect.stringContaining('expired at the provider')])
     await expect(provider.encode(plainRequest(config, { messages, requireMedia: true }))).rejects.toMatchObject({
       code: 'unsupportedMedia',
     })
   })
 
-  it('goes while it is there', async () => {
+  it('sends a file id before it expires', async () => {
     const block = { ...gone, expiresAt: Date.now() + 60_000 }
     expect(JSON.stringify(await bodyWith(claude(), block))).toContain('"file_id":"f1"')
   })
 })
 
-it('a picture by id is a line on Chat Completions, which takes none', async () => {
+it('replaces an image by id with a note on Chat Completions', async () => {
   const picture: ImageContent = { type: 'image', mimeType: 'image/png', fileId: 'file-1', api: 'openAiCompletions' }
-  expect(JSON.stringify(await bodyWith(chat(), picture))).toContain('this service does not take image/png by the id of a file')
+  expect(JSON.stringify(await bodyWith(chat(), picture))).toContain('this provider does not accept image/png by file id')
 })

@@ -14,7 +14,7 @@ const apiKey = 'k'
 afterEach(() => vi.restoreAllMocks())
 
 describe('the catalogue', () => {
-  it('has facts of one shape', () => {
+  it('lists models with valid limits and prices', () => {
     const all = catalogue.list()
     expect(all.length).toBeGreaterThan(100)
     expect(catalogue.asOf).toMatch(/^\d{4}-\d\d-\d\d$/)
@@ -37,11 +37,11 @@ describe('the catalogue', () => {
     expect(new Set(all.map(({ provider, id }) => `${provider} ${id}`)).size).toBe(all.length)
   })
 
-  it('is at most 10 kB', () => {
+  it('takes at most 10 kB with gzip', () => {
     expect(gzipSync(readFileSync('src/models/catalogue-data.ts')).length).toBeLessThan(10_000)
   })
 
-  it('finds models of Bedrock with their region, and nothing that it does not know', () => {
+  it('finds Bedrock models with a region prefix, and no unknown model', () => {
     const llama = catalogue.list('bedrock').find(({ id }) => id.startsWith('meta.'))
     expect(catalogue.find('bedrock', `us.${llama?.id}`)).toBe(llama)
     const [plain, everywhere] = ['openai.gpt-6-sol', 'global.openai.gpt-6-sol'].map(
@@ -54,7 +54,7 @@ describe('the catalogue', () => {
 })
 
 describe('a factory with a catalogue', () => {
-  it('knows context window and prices, so that a cost limit works', () => {
+  it('sets the context window and prices, so a cost limit works', () => {
     const entry = catalogue.find('anthropic', 'claude-opus-4-8')
     const { config } = anthropic('claude-opus-4-8', { apiKey, catalogue })
     expect(config).toMatchObject({ contextWindow: entry?.contextWindow, cost: entry?.cost })
@@ -65,7 +65,7 @@ describe('a factory with a catalogue', () => {
     )
   })
 
-  it('knows what long prompts cost: a limit that they reach holds', async () => {
+  it('applies long-prompt rates to a cost limit', async () => {
     const { config } = openai('gpt-5.4', { apiKey, catalogue })
     const usage = { ...emptyUsage(), input: 272_000, output: 1000 }
     expect(estimatedCost(usage, config.cost)).toBeCloseTo(0.68 + 0.015, 9)
@@ -75,7 +75,7 @@ describe('a factory with a catalogue', () => {
     expect(budget.exceeded()).toMatch(/^Max cost reached/)
   })
 
-  it('is found under each name that a factory gives its service', () => {
+  it('finds a model under each provider name that a factory uses', () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
     const hosted = azure('gpt-5.1', { apiKey, resource: 'r', catalogue })
     expect(hosted.config.cost).toEqual(openai('gpt-5.1', { apiKey, catalogue }).config.cost)
@@ -90,7 +90,7 @@ describe('a factory with a catalogue', () => {
     ['xai', 'grok-4.5'],
     ['moonshot', 'kimi-k2.6'],
     ['minimax', 'MiniMax-M3'],
-  ] as const)('tells %s no limit that is only the longest answer of %s: with a long prompt it would not fit', async (backend, id) => {
+  ] as const)('omits for %s an output limit that only repeats the maximum of %s', async (backend, id) => {
     const { config, provider } = openaiCompatible(id, { backend, apiKey, catalogue })
     const messages = [userMessage('Hi')]
     const request = {
@@ -108,12 +108,12 @@ describe('a factory with a catalogue', () => {
     expect((await limited.provider.encode?.({ ...request, model: limited.config }))?.body).toContain('"max_tokens":500')
   })
 
-  it('own options win', () => {
+  it('prefers explicit options over catalogue values', () => {
     const cost = { inputPerMillion: 9, outputPerMillion: 9, cacheReadPerMillion: 9, cacheWritePerMillion: 9 }
     expect(openai('gpt-5.1', { apiKey, catalogue, cost, contextWindow: 5000 }).config).toMatchObject({ cost, contextWindow: 5000 })
   })
 
-  it('tells once that it does not know a model', () => {
+  it('warns once about an unknown model', () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
     openai('gpt-unheard-of-1', { apiKey, catalogue })
     openai('gpt-unheard-of-1', { apiKey, catalogue })

@@ -82,28 +82,31 @@ afterAll(async () => {
   await other[Symbol.asyncDispose]()
 })
 
-describe('over HTTP', () => {
-  it.each(callCases.map((each) => [each.name, each] as const))('%s', async (name, { method, args, target, headers = {}, sent = '' }) => {
-    const tools = await openApiTools(caseDocument(home.url))
-    await tools.find((tool) => tool.name === name)?.execute(args as never, context())
-    expect(home.asked.at(-1)).toMatchObject({ method: method.toUpperCase(), target, headers, sent })
-  })
+describe('OpenAPI requests over HTTP', () => {
+  it.each(callCases.map((each) => [each.name, each] as const))(
+    'sends %s',
+    async (name, { method, args, target, headers = {}, sent = '' }) => {
+      const tools = await openApiTools(caseDocument(home.url))
+      await tools.find((tool) => tool.name === name)?.execute(args as never, context())
+      expect(home.asked.at(-1)).toMatchObject({ method: method.toUpperCase(), target, headers, sent })
+    },
+  )
 })
 
-describe('answers', () => {
+describe('openApiTools responses', () => {
   it.each([
     ['/missing', '404 Not Found\n\n{"error":"no such pet"}'],
     ['/odd', '599\n\n?'],
     ['/none', '204 No Content\n\n'],
     ['/picture', '200 OK\n\n(10 bytes of image/png, not shown)'],
     ['/latin', '200 OK\n\né'],
-  ])('%s is told as it is', async (path, told) => {
+  ])('returns status and body: %s', async (path, told) => {
     const { text, result } = await call({ [`get ${path}`]: {} }, { baseUrl: `${home.url}/` })
     expect(text).toBe(`GET ${home.url}${path} → ${told}`)
     expect(result.isError).toBeUndefined()
   })
 
-  it('that are media come as blocks, of the type that their bytes say', async () => {
+  it('returns media as blocks with the type detected from their bytes', async () => {
     const { text, result } = await call({ 'get /pixel': {} }, { baseUrl: home.url, maxResponseBytes: 10 })
     expect(text).toContain(`(${png.length} bytes of application/pdf)`)
     expect(result).toMatchObject({ content: [{}, { type: 'image', mimeType: 'image/png', data: png.toString('base64') }] })
@@ -111,7 +114,7 @@ describe('answers', () => {
     expect(report.result).toMatchObject({ content: [{}, { type: 'file', mimeType: 'application/pdf' }] })
   })
 
-  it('are cut between characters, after the bytes that were allowed', async () => {
+  it('truncates a response at a character boundary after maxResponseBytes', async () => {
     const { text, result } = await call({ 'get /euros': {} }, { baseUrl: home.url, maxResponseBytes: 1000 })
     expect(text).toBe(`GET ${home.url}/euros → 200 OK\n\n${'€'.repeat(333)}\n... [truncated]`)
     expect(result.details).toEqual({ method: 'GET', url: `${home.url}/euros`, status: 200, isTruncated: true })
@@ -121,15 +124,15 @@ describe('answers', () => {
     expect(byDefault.text.split('\n\n')[1]).toBe(`${'€'.repeat(21_845)}\n... [truncated]`)
   })
 
-  it('may be endless', async () => {
+  it('stops reading an endless response at maxResponseBytes', async () => {
     const { text } = await call({ 'get /endless': {} }, { baseUrl: home.url, maxResponseBytes: 5 })
     expect(text).toBe(`GET ${home.url}/endless → 200 OK\n\naaaaa\n... [truncated]`)
   })
 
-  it('may never come', async () => {
+  it('throws on a timeout and on an abort', async () => {
     await expect(call({ 'get /silent': {} }, { baseUrl: home.url, timeoutMs: 20 })).rejects.toMatchObject({
       code: 'timeout',
-      message: `GET ${home.url}/silent gave no answer within 20 ms`,
+      message: `GET ${home.url}/silent did not respond within 20 ms`,
     })
     const controller = new AbortController()
     const cut = call({ 'get /silent': {} }, { baseUrl: home.url }, {}, {}, controller.signal)
@@ -137,16 +140,16 @@ describe('answers', () => {
     await expect(cut).rejects.toMatchObject({ code: 'cancelled' })
   })
 
-  it('that cannot come are errors without the key', async () => {
+  it('reports a failed fetch without the key', async () => {
     const fetch = () => Promise.reject(new TypeError('cannot reach http://x/?key=sk-secret-1'))
     await expect(call({ 'get /a': {} }, { baseUrl: 'http://x', bearer: 'sk-secret-1', fetch })).rejects.toMatchObject({
       code: 'failed',
-      message: 'GET http://x/a could not be called: cannot reach http://x/?key=****',
+      message: 'GET http://x/a failed: cannot reach http://x/?key=****',
     })
   })
 })
 
-describe('arguments', () => {
+describe('openApiTools arguments', () => {
   const pet = { 'get /pets/{petId}/x': { parameters: [{ name: 'petId', in: 'path', required: true }] } }
   it.each([
     [{}, "missing required path param 'petId'"],
@@ -157,13 +160,13 @@ describe('arguments', () => {
     [{ petId: [] }, "path param 'petId' must not be empty"],
     [{ petId: '.' }, 'a path param must not make a segment "." or ".."'],
     [{ petId: '..' }, 'a path param must not make a segment "." or ".."'],
-  ])('%j makes no call', async (args, why) => {
+  ])('rejects invalid arguments before the request: %j', async (args, why) => {
     const before = home.asked.length
     const { text, result } = await call(pet, { baseUrl: home.url }, args)
     expect([text, result.isError, home.asked.length]).toEqual([`Error: ${why}`, true, before])
   })
 
-  it('never break the line of a header, nor set one that is not theirs', async () => {
+  it('prevents header injection and changes of protected headers', async () => {
     const names = ['X-Ok', 'Authorization', 'Host', 'Cookie', 'X-HTTP-Method-Override', 'Content-Length', 'X-Key', 'bad name', 'X-Mine']
     const operation = { 'get /h': { parameters: names.map((name) => ({ name, in: 'header', required: true, schema: {} })) } }
     const options = { baseUrl: home.url, apiKey: { header: 'X-Key', value: 'sk-right' }, headers: { 'x-mine': 'mine' } }
@@ -179,7 +182,7 @@ describe('arguments', () => {
   })
 })
 
-describe('credentials', () => {
+describe('openApiTools credentials', () => {
   const securitySchemes = {
     inHeader: { type: 'apiKey', in: 'header', name: 'X-Api' },
     inQuery: { type: 'apiKey', in: 'query', name: 'key' },
@@ -209,7 +212,7 @@ describe('credentials', () => {
     ['token', 'sk-1234', { headers: { authorization: 'Bearer sk-1234' } }],
     ['oauth', async () => 'sk-1234', { headers: { authorization: 'Bearer sk-1234' } }],
     ['digest', 'sk-1234', { headers: { authorization: 'Digest sk-1234' } }],
-  ])('for %s go where the scheme says, and are shown nowhere', async (name, credential, expected) => {
+  ])('sends a credential as the scheme %s specifies, and redacts it elsewhere', async (name, credential, expected) => {
     const found = await asked([{ [name]: [] }], { [name]: credential })
     expect(found).toMatchObject(expected)
     const shown = found.text + JSON.stringify(found.result)
@@ -217,7 +220,7 @@ describe('credentials', () => {
     expect(shown).toContain('****')
   })
 
-  it('are for the operations that ask for them: the first set that is complete', async () => {
+  it('sends credentials only to operations that require them', async () => {
     const credentials = { inHeader: 'sk-1234', inQuery: 'sk-5678' }
     const both = await asked([{ basic: [] }, { inHeader: [], inQuery: [] }], credentials)
     expect(both).toMatchObject({ target: '/c?key=sk-5678', headers: { 'x-api': 'sk-1234' } })
@@ -227,7 +230,7 @@ describe('credentials', () => {
     expect((await asked([{}], credentials, [{ inHeader: [] }])).headers['x-api']).toBeUndefined()
   })
 
-  it('print nowhere', async () => {
+  it('hides credentials from inspection and serialization', async () => {
     const options = {
       baseUrl: home.url,
       bearer: 'sk-bearer-1',
@@ -241,15 +244,15 @@ describe('credentials', () => {
     expect(inspect(tool, { depth: 9, showHidden: true }) + JSON.stringify([tool, result]) + text).not.toMatch(/sk-(bearer|key|head)/)
     expect(text).toContain('"authorization":"Bearer ****"')
     const misspelt = openApiTools(documentOf({}), { bearerx: 'sk-bearer-1' } as never)
-    await expect(misspelt).rejects.toThrow(/^bearerx \(a text\) is no option\. Did you mean bearer\?$/)
+    await expect(misspelt).rejects.toThrow(/^bearerx \(a text\) is not an option\. Did you mean bearer\?$/)
   })
 })
 
-describe('secrets that a service repeats', () => {
+describe('secrets echoed by a server', () => {
   const told = async (secret: string, response: () => Response, maxResponseBytes = 1000) =>
     (await call({ 'get /a': {} }, { baseUrl: 'http://x', bearer: secret, maxResponseBytes, fetch: async () => response() })).text
 
-  it('are hidden whole where an answer is cut, however often they stand in it', async () => {
+  it('redacts an echoed secret completely in a truncated response', async () => {
     const secret = 'sk-0123456789abcdef'
     const text = await told(secret, () => new Response(`${secret} `.repeat(200)))
     expect(text.replaceAll('****', '')).not.toMatch(/s|sk/)
@@ -258,12 +261,12 @@ describe('secrets that a service repeats', () => {
     expect(long).toContain(`\n\n${'a'.repeat(1000)}\n... [truncated]`)
   })
 
-  it('are hidden in JSON, and without the spaces that a header loses', async () => {
+  it('redacts an echoed secret in JSON, and without surrounding spaces', async () => {
     expect(await told('pa"ss\\word1', () => Response.json({ heard: 'pa"ss\\word1' }))).not.toContain('word1')
     expect(await told(' sk-spaced ', () => new Response('[sk-spaced]'))).not.toContain('spaced')
   })
 
-  it('are hidden in a redirect that is cut', async () => {
+  it('redacts an echoed secret in a truncated redirect', async () => {
     const location = `https://other.test/?${'a'.repeat(960)}&k=sk-0123456789abcdef`
     expect(await told('sk-0123456789abcdef', () => new Response(null, { status: 302, headers: { location } }))).not.toContain('sk-0')
   })
@@ -288,7 +291,7 @@ describe('multipart/form-data', () => {
   }
   const upload = { 'post /upload': { requestBody: { content } } }
 
-  it('is sent in parts: texts, lists one by one, objects as JSON, files with a name', async () => {
+  it('sends strings, list items, JSON objects and named files as parts', async () => {
     const body = { title: 'T', tags: ['a', 'b'], meta: { n: 1 }, notes: 'hello', pages: ['1', '2'], page: '<p>' }
     await call(upload, { baseUrl: home.url, bearer: 'sk-bearer-1' }, { body }, components)
     expect(home.asked.at(-1)?.headers.authorization).toBe('Bearer sk-bearer-1')
@@ -308,7 +311,7 @@ describe('multipart/form-data', () => {
     ])
   })
 
-  it('lets no value be a part of its own', async () => {
+  it('escapes values, so none becomes a separate part', async () => {
     const evil = 'x\r\n--boundary\r\ncontent-disposition: form-data; name="admin"\r\n\r\n1'
     await call(upload, { baseUrl: home.url }, { body: { title: evil, 'a"\r\nb: c': '1' } }, components)
     const form = await sentForm()
@@ -316,17 +319,17 @@ describe('multipart/form-data', () => {
     expect(form.get('admin')).toBeNull()
   })
 
-  it('is taken only where there is neither JSON nor a plain form', async () => {
+  it('sends multipart only without JSON and form alternatives', async () => {
     const other = { requestBody: { content: { ...content, 'application/x-www-form-urlencoded': { schema: { type: 'object' } } } } }
     await call({ 'post /upload': other }, { baseUrl: home.url }, { body: { title: 'T' } }, components)
     expect(home.asked.at(-1)).toMatchObject({ headers: { 'content-type': 'application/x-www-form-urlencoded' }, sent: 'title=T' })
   })
 })
 
-describe('redirects', () => {
+describe('openApiTools redirects', () => {
   const follow = (method: string, path: string) => call({ [`${method} ${path}`]: {} }, { baseUrl: home.url, bearer: 'sk-bearer-1' })
 
-  it('within the origin are followed by what reads', async () => {
+  it('follows redirects within the origin for read requests', async () => {
     expect((await follow('get', '/here')).text).toContain('"target":"/there?x=1"')
     expect(home.asked.at(-1)?.headers.authorization).toBe('Bearer sk-bearer-1')
     expect((await follow('post', '/posted')).text).toContain('"method":"GET","target":"/result"')
@@ -337,14 +340,14 @@ describe('redirects', () => {
     ['get', '/file', '302 Found'],
     ['get', '/circle', '301 Moved Permanently'],
     ['post', '/moved', '308 Permanent Redirect'],
-  ])('%s %s is told, not followed', async (method, path, status) => {
+  ])('reports a redirect of %s %s instead of following it', async (method, path, status) => {
     const before = other.asked.length
     const { text } = await follow(method, path)
     expect(text).toMatch(new RegExp(`→ ${status}\n\n\n\n\\(A redirect to .*, which was not followed\\.\\)$`))
     expect(other.asked.length).toBe(before)
   })
 
-  it('of a document within its origin are followed, and what comes of it is relative to the last', async () => {
+  it("resolves a document's servers relative to its final URL", async () => {
     const document = JSON.stringify(documentOf({ 'get /a': {} }, { servers: [{ url: 'v1' }] }))
     await using docs = await service((path) => {
       if (path === '/old.json') return new Response(null, { status: 301, headers: { location: '/new/api.json?key=sk-1' } })
@@ -354,7 +357,7 @@ describe('redirects', () => {
     expect(textOf((await tool?.execute({}, context())) ?? '')).toContain('"target":"/new/v1/a"')
   })
 
-  it.each(['/away', '/file', '/circle'])('of a document, such as %s, are refused with where they lead', async (path) => {
+  it.each(['/away', '/file', '/circle'])('rejects a document redirect to another origin: %s', async (path) => {
     const before = other.asked.length
     const error: unknown = await fetchOpenApiTools(home.url + path).catch((thrown) => thrown)
     expect(error).toMatchObject({
@@ -365,7 +368,7 @@ describe('redirects', () => {
     expect(other.asked.length).toBe(before)
   })
 
-  it('of a document are refused where a platform does not say where they lead, and show no key', async () => {
+  it('rejects an opaque document redirect, and reveals no key', async () => {
     const hidden = Object.defineProperty(new Response(null), 'type', { value: 'opaqueredirect' })
     await expect(fetchOpenApiTools(home.url, { fetch: async () => hidden })).rejects.toThrow('not followed')
     const away = new Response(null, { status: 302, headers: { location: 'https://me:sk-pass@other.test/a?key=sk-query' } })

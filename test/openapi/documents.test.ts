@@ -28,7 +28,7 @@ const shop = documentOf({
   '/users': { get: { operationId: 'listUsers', tags: ['user'], description: 'All users.', summary: 'Users' }, delete: { tags: ['user'] } },
 })
 
-describe('which operations become tools', () => {
+describe('operations that become tools', () => {
   it.each<[OpenApiToolsOptions['filter'], string[]]>([
     [undefined, ['listPets', 'addPet', 'listUsers']],
     ['all', ['listPets', 'addPet', 'listUsers']],
@@ -37,9 +37,9 @@ describe('which operations become tools', () => {
     [{ pathPrefix: '/pe' }, ['listPets', 'addPet']],
     [{ pathPrefix: '/pets', tags: ['admin'] }, ['addPet']],
     [{ tags: [] }, []],
-  ])('%j', async (filter, names) => expect(await namesOf(shop, filter === undefined ? {} : { filter })).toEqual(names))
+  ])('applies the filter %j', async (filter, names) => expect(await namesOf(shop, filter === undefined ? {} : { filter })).toEqual(names))
 
-  it('those without a name are skipped, and named in a warning, or get a name', async () => {
+  it('skips unnamed operations with a warning, or generates names', async () => {
     const { heard, logger } = listening()
     expect(await namesOf(shop, { logger, filter: { tags: ['user'] } })).toEqual(['listUsers'])
     expect(heard).toEqual([['openApiOperationsWithoutId', { operations: ['DELETE /users'], count: 1 }]])
@@ -51,7 +51,7 @@ describe('which operations become tools', () => {
     ])
   })
 
-  it('have words for people and for models, and rules', async () => {
+  it('derives labels, descriptions and approval rules of tools', async () => {
     const tools = await openApiTools(shop, { baseUrl, needsApproval: 'unsafe' })
     expect(tools.map(({ label, description, needsApproval, idempotent }) => [label, description, needsApproval, idempotent])).toEqual([
       ['List', 'List', false, true],
@@ -60,12 +60,14 @@ describe('which operations become tools', () => {
     ])
     const asked: unknown[] = []
     const [, ruled] = await openApiTools(shop, { baseUrl, needsApproval: (...given) => asked.push(given) > 0 })
-    expect(typeof ruled?.needsApproval === 'function' && ruled.needsApproval({ a: 1 })).toBe(true)
-    expect(asked).toEqual([[{ name: 'addPet', operationId: 'addPet', method: 'POST', path: '/pets', tags: ['pet', 'admin'] }, { a: 1 }]])
+    expect(typeof ruled?.needsApproval === 'function' && ruled.needsApproval({ a: 1 }, { context: 'c' })).toBe(true)
+    expect(asked).toEqual([
+      [{ name: 'addPet', operationId: 'addPet', method: 'POST', path: '/pets', tags: ['pet', 'admin'] }, { a: 1 }, { context: 'c' }],
+    ])
     expect((await openApiTools(shop, { baseUrl }))[1]?.needsApproval).toBeUndefined()
   })
 
-  it('names are legal, distinct, and the same whatever is chosen', async () => {
+  it('creates legal, distinct tool names that do not depend on the filter', async () => {
     const long = 'x'.repeat(80)
     const ids = ['a/b', 'a_b', 'a b', long, `${long}y`, 'a_b', '日本', '__proto__', 'constructor', '-']
     const document = documentOf(Object.fromEntries(ids.map((operationId, at) => [`/${at}`, { get: { operationId, tags: [String(at)] } }])))
@@ -79,8 +81,8 @@ describe('which operations become tools', () => {
   })
 })
 
-describe('schemas', () => {
-  it('of 3.0 are said in words of JSON Schema, without what is only for answers', async () => {
+describe('openApiTools schemas', () => {
+  it('converts 3.0 schemas to JSON Schema without read-only fields', async () => {
     expect(
       await bodyOf({
         type: 'object',
@@ -103,7 +105,7 @@ describe('schemas', () => {
     })
   })
 
-  it('keep circles finite, under names of their own', async () => {
+  it('keeps circular references finite, under unique names', async () => {
     const schemas = {
       Node: {
         type: 'object',
@@ -118,7 +120,7 @@ describe('schemas', () => {
     })
   })
 
-  it('say what cannot be enforced once, and leave it to the server', async () => {
+  it('warns once about unenforceable keywords and omits them', async () => {
     const { heard, logger } = listening()
     const schemas = {
       A: { $ref: '#/components/schemas/B' },
@@ -147,7 +149,7 @@ describe('schemas', () => {
     ])
   })
 
-  it('hold no values that cannot be written', async () => {
+  it('omits values that JSON cannot represent', async () => {
     const self: unknown[] = []
     self.push(self)
     let doubled: unknown = 'x'
@@ -156,7 +158,7 @@ describe('schemas', () => {
     expect(await bodyOf(body)).toEqual({ body: { type: 'array', const: { a: [null, undefined, 1] } } })
   })
 
-  it('and names stay fast where thousands want the same', async () => {
+  it('resolves thousands of colliding names quickly', async () => {
     const parameters = Array.from({ length: 4_000 }, (_, at) => ({
       name: `${String.fromCodePoint(0x4e00 + at)}`,
       in: 'query',
@@ -170,18 +172,18 @@ describe('schemas', () => {
     expect(Object.keys(schema.$defs as object)).toHaveLength(7_000)
   })
 
-  it('follow references for a while, not for ever', async () => {
+  it('stops following very long reference chains', async () => {
     const chain = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`c${at}`, { $ref: `#/c${at + 1}/x` }]))
     expect((await bodyOf({ $ref: '#/c0' }, chain)).body).toEqual({})
   })
 
-  it('credentials for schemes that there are not are named', async () => {
+  it('warns about credentials for unknown schemes', async () => {
     const { heard, logger } = listening()
     await openApiTools(shop, { baseUrl, logger, credentials: { petKey: 'sk-1234' }, filter: { tags: ['pet'] } })
     expect(heard).toEqual([['openApiSchemeNotFound', { credentials: ['petKey'], schemes: [] }]])
   })
 
-  it('of hostile documents end', async () => {
+  it('converts hostile schemas quickly', async () => {
     const self: Record<string, unknown> = { type: 'object' }
     self.properties = { a: self, b: self }
     const wide = Object.fromEntries(Array.from({ length: 30_000 }, (_, at) => [`p${at}`, { type: 'string' }]))
@@ -200,21 +202,17 @@ describe('schemas', () => {
   })
 })
 
-describe('documents that cannot be used', () => {
+describe('invalid OpenAPI documents', () => {
   it.each<[string | object, string, RegExp]>([
     ['{"openapi"', 'invalidDocument', /not valid JSON/],
     ['{openapi: [}', 'invalidDocument', /not valid YAML/],
     [`openapi: 3.1.0\nx: ${'y'.repeat(16 * 1024 * 1024)}`, 'invalidDocument', /convert it to JSON/],
     ['a: [', 'invalidDocument', /not valid YAML/],
     ['a: &a [*a, *a]\nb: *x', 'invalidDocument', /not valid YAML/],
-    ['', 'invalidDocument', /is no object/],
-    ['[]', 'invalidDocument', /is no object/],
+    ['', 'invalidDocument', /is not an object/],
+    ['[]', 'invalidDocument', /is not an object/],
     [{}, 'invalidDocument', /no "openapi" version/],
-    [
-      { swagger: '2.0' },
-      'unsupportedVersion',
-      /^Swagger 2\.0 is an unsupported version: OpenAPI 3\.0 and 3\.1 are read.*npx swagger2openapi/,
-    ],
+    [{ swagger: '2.0' }, 'unsupportedVersion', /^Swagger 2\.0 is an unsupported version: use OpenAPI 3\.0 or 3\.1.*npx swagger2openapi/],
     [documentOf({}), 'invalidDocument', /has no operation/],
     [{ openapi: '3.1.0', webhooks: {} }, 'invalidDocument', /has no operation/],
     [documentOf({ '/a': { get: {}, put: {} } }), 'invalidDocument', /2 operations, none with an operationId: pass nameUnnamed: true/],
@@ -226,20 +224,20 @@ describe('documents that cannot be used', () => {
     [
       documentOf({ '/a': { post: { operationId: 'a', requestBody: { $ref: 'b.yaml' } } } }, { servers: [{ url: baseUrl }] }),
       'invalidDocument',
-      /body of POST \/a lies in another file, "b\.yaml".*npx @redocly/,
+      /body of POST \/a is in another file, "b\.yaml".*npx @redocly/,
     ],
-    [shop, 'noServer', /names no server: pass baseUrl/],
+    [shop, 'noServer', /lists no server: pass baseUrl/],
     [documentOf(shop.paths, { servers: [{ url: '/v1' }] }), 'noServer', /"\/v1" is not an absolute URL/],
     [documentOf(shop.paths, { servers: [{ url: 'file:///etc' }] }), 'noServer', /file:/],
-    [documentOf(shop.paths, { servers: [{ url: 'https://ann:pw@x.test' }] }), 'noServer', /^(?!.*pw@).*name or password/],
+    [documentOf(shop.paths, { servers: [{ url: 'https://ann:pw@x.test' }] }), 'noServer', /^(?!.*pw@).*credentials/],
     [documentOf(shop.paths, { servers: [{ url: 'https://{host}' }] }), 'noServer', /\{host\}/],
-  ])('%#', async (document, code, message) => {
+  ])('rejects an invalid document %#', async (document, code, message) => {
     const error: unknown = await openApiTools(document).catch((thrown) => thrown)
     expect(OpenApiError.isInstance(error)).toBe(true)
     expect(error).toMatchObject({ code, message: expect.stringMatching(message) })
   })
 
-  it('bombs of aliases end, and so do hundreds of thousands of keys', async () => {
+  it('rejects alias bombs, deep nesting and very many keys', async () => {
     const bomb = ['a0: &a0 [x, x]', ...Array.from({ length: 40 }, (_, at) => `a${at + 1}: &a${at + 1} [*a${at}, *a${at}]`)].join('\n')
     await expect(openApiTools(`openapi: 3.0.0\n${bomb}`)).rejects.toMatchObject({ code: 'invalidDocument' })
     const deep = `${'['.repeat(100_000)}`
@@ -247,7 +245,7 @@ describe('documents that cannot be used', () => {
     await expect(openApiTools(`openapi: 3.0.0\nx: ${deep}`)).rejects.toMatchObject({ code: 'invalidDocument' })
   })
 
-  it('paths that are no paths are skipped', async () => {
+  it('skips invalid paths', async () => {
     const { heard, logger } = listening()
     const paths = ['@evil.test/', '//evil.test/..', '/a/%2E%2e/b', 'x-note', '/ok', '/nothing']
     const items = Object.fromEntries(
@@ -264,7 +262,7 @@ describe('documents that cannot be used', () => {
   })
 })
 
-describe('where a document comes from', () => {
+describe('the source of an OpenAPI document', () => {
   const json = JSON.stringify(documentOf(shop.paths, { servers: [{ url: '/v1' }] }))
   const servedFrom =
     (text: string, status = 200) =>
@@ -281,7 +279,7 @@ describe('where a document comes from', () => {
     return asked[1]
   }
 
-  it('a file of a workspace', async () => {
+  it('reads a file of a workspace', async () => {
     const workspace = memoryWorkspace({ 'api.json': `\uFEFF${json}` })
     expect((await readOpenApiTools('api.json', { workspace, baseUrl })).map(({ name }) => name)).toEqual([
       'listPets',
@@ -291,7 +289,7 @@ describe('where a document comes from', () => {
     await expect(readOpenApiTools('none.json', { workspace })).rejects.toMatchObject({ code: 'notFound' })
   })
 
-  it('the web, to which its servers are relative', async () => {
+  it('fetches a URL and resolves its servers against it', async () => {
     expect(await places('https://docs.test/a/openapi.json', JSON.parse(json))).toBe('https://docs.test/v1/pets')
     expect(await places('https://docs.test/a/openapi.json', shop)).toBe('https://docs.test/pets')
     expect(await places('http://127.0.0.1/openapi.json', documentOf(shop.paths, { servers: [{ url: 'http://localhost/v2' }] }))).toBe(
@@ -312,16 +310,16 @@ describe('where a document comes from', () => {
     '[::1]',
     '[fd00::1]',
     'db.internal',
-  ])('but not inward: %s', async (host) => {
+  ])('rejects a private server for a public document: %s', async (host) => {
     const document = documentOf(shop.paths, { servers: [{ url: `http://${host}/` }] })
     await expect(places('https://docs.test/', document)).rejects.toMatchObject({
       code: 'noServer',
-      message: expect.stringContaining('your own network'),
+      message: expect.stringContaining('your private network'),
     })
     expect(await namesOf(document)).toHaveLength(3)
   })
 
-  it('fetched without credentials, within bounds', async () => {
+  it('fetches without credentials, within size and time limits', async () => {
     const calls: RequestInit[] = []
     const fetch = async (_: unknown, init?: RequestInit) => {
       calls.push(init ?? {})
@@ -343,7 +341,7 @@ describe('where a document comes from', () => {
     await expect(fetchOpenApiTools(url, { fetch: servedFrom(json), signal })).rejects.toThrow('enough')
   })
 
-  it('one server that cannot be called does not cost the others', async () => {
+  it('skips an operation without a usable server and keeps the others', async () => {
     const { heard, logger } = listening()
     const paths = { ...shop.paths, '/users': { ...(shop.paths as Record<string, object>)['/users'], servers: [{ url: '/v2' }] } }
     const tools = await openApiTools(documentOf(paths, { servers: [{ url: baseUrl }] }), { logger })
@@ -351,7 +349,7 @@ describe('where a document comes from', () => {
     expect(heard.at(-1)).toMatchObject(['openApiOperationWithoutServer', { operation: 'GET /users' }])
   })
 
-  it('one operation that is broken does not cost the others', async () => {
+  it('skips a broken operation and keeps the others', async () => {
     const { heard, logger } = listening()
     const broken = {
       '/bodies': { post: { operationId: 'a', requestBody: { $ref: 'b.yaml' } } },
@@ -366,7 +364,7 @@ describe('where a document comes from', () => {
     ])
   })
 
-  it('YAML that would keep the thread for longer than about a second is refused, unless it is allowed', async () => {
+  it('rejects YAML that would block the thread, unless allowed by maxYamlChars', async () => {
     const head = 'openapi: 3.1.0\npaths: { /a: { get: { operationId: a } } }\n'
     const long = head + '#'.repeat(1_048_577 - head.length)
     await expect(openApiTools(long, { baseUrl })).rejects.toMatchObject({
@@ -383,7 +381,7 @@ describe('where a document comes from', () => {
     expect(await readOpenApiTools('api.yaml', { workspace, baseUrl, maxYamlChars: long.length })).toHaveLength(1)
   })
 
-  it('YAML in braces is YAML', async () => {
+  it('parses YAML flow syntax that begins with a brace', async () => {
     const paths = '{ /a: { get: { operationId: a } } }'
     const [tool] = await openApiTools(`{ openapi: 3.1.0, servers: [{ url: "${baseUrl}" }], paths: ${paths} }`)
     expect(tool?.name).toBe('a')

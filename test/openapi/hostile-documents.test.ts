@@ -30,31 +30,31 @@ async function called(path: string, operation: object, args: JsonObject, more: o
 
 const query = (name: string, schema: object, more = {}) => ({ parameters: [{ name, in: 'query', schema, ...more }] })
 
-describe('hostile and odd documents', () => {
-  it.each(['/.\t./admin', '/.\n./admin', '/%2\te%2e/admin'])('a path that leaves that of the server is none: %j', async (path) => {
+describe('hostile and odd OpenAPI documents', () => {
+  it.each(['/.\t./admin', '/.\n./admin', '/%2\te%2e/admin'])('skips a path that escapes the server path: %j', async (path) => {
     const { tools } = await called(path, {}, {}).catch(() => ({ tools: [] }))
     expect(tools).toEqual([])
   })
 
-  it('arguments make no dot segment, also where the path has a tab between them', async () => {
+  it('rejects arguments that form a dot segment, even around a tab', async () => {
     const { sent, told } = await called('/{a}\t{b}', {}, { a: '.', b: '.' })
     expect(sent).toEqual([])
     expect(told).toContain('must not make a segment')
   })
 
-  it('a pattern that another engine takes very long for is checked at once', async () => {
+  it('matches an expensive pattern in bounded time', async () => {
     const { sent, lines } = await called('/q', query('s', { type: 'string', pattern: '^(a+)+$' }), { s: `${'a'.repeat(5000)}!` })
     expect(sent).toHaveLength(0)
     expect(lines).not.toContain('openApiSchemaNotEnforced')
   })
 
-  it('a pattern that looks ahead is left to the service', async () => {
+  it('leaves a lookahead pattern to the server', async () => {
     const { sent, lines } = await called('/q', query('s', { type: 'string', pattern: '^(?!b)a+$' }), { s: 'b' })
     expect(sent).toHaveLength(1)
     expect(lines).toContain('openApiSchemaNotEnforced')
   })
 
-  it('references that multiply are shown, and left to the service', async () => {
+  it('leaves exponentially growing references to the server', async () => {
     const schemas = Object.fromEntries(
       Array.from({ length: 40 }, (_, at) => [
         `s${at}`,
@@ -69,7 +69,7 @@ describe('hostile and odd documents', () => {
     expect(lines).toContain('openApiSchemaNotEnforced')
   })
 
-  it('choices that contain themselves twice are shown, and left to the service', async () => {
+  it('leaves doubly recursive alternatives to the server', async () => {
     const node = { $ref: '#/components/schemas/Node' }
     const schemas = { Node: { anyOf: [1, 2].map((at) => ({ type: 'object', properties: { c: node }, required: ['c', `no${at}`] })) } }
     const deep = (left: number): JsonObject => (left === 0 ? {} : { c: deep(left - 1) })
@@ -78,7 +78,7 @@ describe('hostile and odd documents', () => {
     expect(sent).toHaveLength(1)
   })
 
-  it('fields of an object cannot stand beside a key of the caller', async () => {
+  it("rejects object fields that override the caller's API key", async () => {
     const components = { securitySchemes: { k: { type: 'apiKey', in: 'query', name: 'api_key' } } }
     const operation = { security: [{ k: [] }], ...query('o', { type: 'object' }) }
     const options = { credentials: { k: 'the-real-key' } }
@@ -90,7 +90,7 @@ describe('hostile and odd documents', () => {
     ])
   })
 
-  it('a parameter whose content is text is written as text, one of JSON as JSON', async () => {
+  it('serializes a parameter by its content type, text or JSON', async () => {
     const content = (type: string) => ({ schema: undefined, content: { [type]: { schema: {} } } })
     expect((await called('/q', query('f', {}, content('text/plain')), { f: 'abc' })).sent).toEqual(['https://a.test/v1/q?f=abc'])
     expect((await called('/q', query('f', {}, content('application/json')), { f: 'abc' })).sent).toEqual([
@@ -98,26 +98,23 @@ describe('hostile and odd documents', () => {
     ])
   })
 
-  it('what is not sent is said: cookies, and bodies of requests that read', async () => {
+  it('warns about unsent cookies and GET bodies', async () => {
     const cookie = { parameters: [{ name: 'sid', in: 'cookie', schema: { type: 'string' } }] }
     expect((await called('/q', cookie, {})).lines).toEqual(['openApiCookiesNotSent'])
     const requestBody = { content: { 'application/json': { schema: { type: 'object' } } } }
     expect((await called('/q', { requestBody, isGet: true }, {})).lines).toEqual(['openApiBodyNotSent'])
   })
 
-  it.each(['default', 'const', 'enum', 'examples', 'example'])(
-    'a %s that is nested without end is left to the service',
-    async (keyword) => {
-      let deep: unknown[] = []
-      for (let at = 0; at < 9000; at += 1) deep = [deep]
-      const { sent, tools, lines } = await called('/q', query('s', { [keyword]: deep }), { s: 'x' })
-      expect(sent).toHaveLength(1)
-      expect(JSON.stringify(tools[0]?.parameters)).toContain('"s"')
-      if (keyword !== 'example') expect(lines).toContain('openApiSchemaNotEnforced')
-    },
-  )
+  it.each(['default', 'const', 'enum', 'examples', 'example'])('leaves an endlessly nested %s to the server', async (keyword) => {
+    let deep: unknown[] = []
+    for (let at = 0; at < 9000; at += 1) deep = [deep]
+    const { sent, tools, lines } = await called('/q', query('s', { [keyword]: deep }), { s: 'x' })
+    expect(sent).toHaveLength(1)
+    expect(JSON.stringify(tools[0]?.parameters)).toContain('"s"')
+    if (keyword !== 'example') expect(lines).toContain('openApiSchemaNotEnforced')
+  })
 
-  it('a chain of references that is very long is shown, and left to the service', async () => {
+  it('leaves a very long reference chain to the server', async () => {
     const ref = (at: number) => ({ $ref: `#/components/schemas/s${at}` })
     const schemas = Object.fromEntries(
       Array.from({ length: 20_000 }, (_, at) => [`s${at}`, { properties: { a: ref(at + 1), b: ref(at + 2) } }]),

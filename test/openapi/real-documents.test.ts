@@ -30,8 +30,8 @@ interface ExpectedOperation {
 const read = (file: string): string => readFileSync(new URL(file, recorded), 'utf8')
 const specs: Record<string, Expected> = isThere ? JSON.parse(read('expected.json')).specs : {}
 
-describe.skipIf(!isThere)('real documents', () => {
-  it.each(Object.entries(specs))('%s', async (file, { operations, withOperationId, operationsFile, expectError }) => {
+describe.skipIf(!isThere)('published OpenAPI documents', () => {
+  it.each(Object.entries(specs))('creates the tools of %s', async (file, { operations, withOperationId, operationsFile, expectError }) => {
     if (expectError !== undefined) return expect(openApiTools(read(file))).rejects.toThrow(expectError)
     if (withOperationId === 0) {
       await expect(openApiTools(read(file), { baseUrl })).rejects.toThrow(operations === 0 ? 'has no operation' : 'nameUnnamed')
@@ -46,7 +46,7 @@ describe.skipIf(!isThere)('real documents', () => {
     expect(tools).toHaveLength(operations ?? -1)
     const expected: ExpectedOperation[] = JSON.parse(read(operationsFile ?? ''))
     for (const tool of tools) {
-      if (typeof tool.needsApproval === 'function') await tool.needsApproval({})
+      if (typeof tool.needsApproval === 'function') await tool.needsApproval({}, { context: undefined })
       const info = infos.get(tool.name)
       const wanted = expected.find(({ method, path }) => method === info?.method && path === info.path)
       const schema = enforceableSchema(tool.parameters as never) as { properties: object; required?: string[] }

@@ -57,8 +57,8 @@ const toolsOf = (document: object, files: Record<string, string | object>, optio
   openApiTools(document, { baseUrl, resolve: reading(files).resolve, ...options })
 const withBody = (schema: object) => ({ post: { operationId: 'a', requestBody: { content: { 'application/json': { schema } } } } })
 
-describe('a document in several files', () => {
-  it('is bundled through resolve: paths, operations, parameters and schemas, each file once', async () => {
+describe('an OpenAPI document in several files', () => {
+  it('bundles paths, operations, parameters and schemas, reading each file once', async () => {
     const workspace = memoryWorkspace(petstore)
     const { resolve, read } = reading(petstore)
     const [add, get] = await readOpenApiTools('api/openapi.yaml', { workspace, baseUrl, resolve })
@@ -81,7 +81,7 @@ describe('a document in several files', () => {
     expect(read.toSorted()).toEqual(['api/paths/parameters.yaml', 'api/paths/pets.yaml', 'shared/schemas.json', 'shared/tags/tag.yaml'])
   })
 
-  it('is read over the web, relative to where each file is', async () => {
+  it('resolves each file over HTTP relative to its parent', async () => {
     const { url, heard } = await webServer((one, response) => {
       if (one.url === '/v1/openapi.json') return json(response, rootOf({ '/a': { $ref: 'paths/a.json' } }))
       if (one.url === '/v1/paths/a.json') return json(response, withBody({ $ref: '../schemas.json#/A' }))
@@ -95,7 +95,7 @@ describe('a document in several files', () => {
     expect(heard.at(-1)).toMatchObject({ method: 'POST', url: '/a' })
   })
 
-  it('of 659 files, with paths that lie in one of their own, has a tool with its body for each', async () => {
+  it('creates all tools from a document with 659 files', async () => {
     const files: Record<string, object> = { 'paths.yaml': {} }
     for (let at = 0; at < 659; at += 1) {
       Object.assign(files['paths.yaml'] ?? {}, { [`/p${at}`]: { $ref: `p/${at}.yaml` } })
@@ -109,7 +109,7 @@ describe('a document in several files', () => {
     }
   })
 
-  it('may lead through references of other files, and back to where it was', async () => {
+  it('follows references across files and back', async () => {
     const files = {
       'a.yaml': '$ref: b.yaml#/item',
       'b.yaml': { item: { $ref: 'c.yaml' }, deep: { $ref: 'c.yaml#/x' } },
@@ -122,7 +122,7 @@ describe('a document in several files', () => {
     expect(tool?.parameters).toMatchObject({ properties: { body: { items: { $ref: '#/$defs/node' } } } })
   })
 
-  it('keeps what was handed in as it was', async () => {
+  it('leaves the passed objects unmodified', async () => {
     const document = rootOf({ '/a': { $ref: 'a.yaml' } })
     const file = withBody({ $ref: '#/x' })
     const before = JSON.stringify([document, file])
@@ -130,17 +130,17 @@ describe('a document in several files', () => {
     expect(JSON.stringify([document, { post: file.post }])).toBe(before)
   })
 
-  it('whose file has not what is looked for loses that operation alone, and says where it was', async () => {
+  it('skips only the operation with a missing reference, and names the file', async () => {
     const warned: object[] = []
     const logger = { warn: (_event: string, fields: object) => void warned.push(fields) }
     const files = { 'a.yaml': { get: { operationId: 'ok' }, post: { operationId: 'bad', requestBody: { $ref: '#/nothing' } } } }
     const tools = await toolsOf(rootOf({ '/a': { $ref: 'a.yaml' } }), files, { logger })
     expect(tools.map(({ name }) => name)).toEqual(['ok'])
-    expect(warned).toMatchObject([{ operation: 'POST /a', why: expect.stringMatching(/leads to nothing, "a\.yaml#\/nothing": mend/) }])
+    expect(warned).toMatchObject([{ operation: 'POST /a', why: expect.stringMatching(/without a target, "a\.yaml#\/nothing": fix/) }])
   })
 })
 
-describe('without resolve', () => {
+describe('a multi-file document without resolve', () => {
   it.each<[object, RegExp]>([
     [
       { '/a': { $ref: 'a.yaml' }, '/b': { get: { $ref: 'b.yaml#/get' } } },
@@ -150,8 +150,8 @@ describe('without resolve', () => {
       { $ref: 'https://ann:sk-1234@files.test/paths.yaml?key=sk-1234#/x' },
       /several files \(paths in "https:\/\/files\.test\/paths\.yaml#\/x"\): bundle/,
     ],
-    [{ '/a': withBody({ $ref: 'pet.yaml' }) }, /body of POST \/a lies in another file, "pet\.yaml": bundle it/],
-  ])('it is refused, with the command that bundles it: %#', async (paths, message) => {
+    [{ '/a': withBody({ $ref: 'pet.yaml' }) }, /body of POST \/a is in another file, "pet\.yaml": bundle it/],
+  ])('rejects a multi-file document and names the bundle command: %#', async (paths, message) => {
     await expect(openApiTools(rootOf(paths), { baseUrl })).rejects.toMatchObject({
       name: 'OpenApiError',
       code: 'invalidDocument',
@@ -159,13 +159,13 @@ describe('without resolve', () => {
     })
   })
 
-  it('what a filter leaves out may lie anywhere', async () => {
+  it('ignores external references outside the filter', async () => {
     const paths = { '/a': { get: { operationId: 'a' } }, '/b': { $ref: 'b.yaml' } }
     expect(await openApiTools(rootOf(paths), { baseUrl, filter: { pathPrefix: '/a' } })).toMatchObject([{ name: 'a' }])
   })
 })
 
-describe('files that are not read', () => {
+describe('referenced files of an OpenAPI document', () => {
   const failing = (files: Record<string, string | object>, ref = 'a.yaml', options: OpenApiToolsOptions = {}) =>
     toolsOf(rootOf({ '/a': { $ref: ref } }), files, options).then(
       () => 'no error',
@@ -173,22 +173,22 @@ describe('files that are not read', () => {
     )
 
   it.each<[string, Record<string, string | object>, string, string]>([
-    ['a.yaml', {}, 'unavailable', 'The file "a.yaml" of the OpenAPI document cannot be had: no such file'],
+    ['a.yaml', {}, 'unavailable', 'The file "a.yaml" of the OpenAPI document is unavailable: no such file'],
     ['a.yaml', { 'a.yaml': '{"a' }, 'invalidDocument', 'The file "a.yaml" of the OpenAPI document is not valid JSON'],
-    ['a.yaml', { 'a.yaml': 7 as never }, 'invalidDocument', 'resolve must give its text, or an object'],
-    ['../a.yaml', {}, 'invalidDocument', '"../a.yaml", which is above the folder of the document'],
-    ['%2e%2e/a.yaml', {}, 'invalidDocument', 'above the folder of the document'],
+    ['a.yaml', { 'a.yaml': 7 as never }, 'invalidDocument', 'resolve must return its text or an object'],
+    ['../a.yaml', {}, 'invalidDocument', `"../a.yaml", which is above the document's folder`],
+    ['%2e%2e/a.yaml', {}, 'invalidDocument', "above the document's folder"],
     ['http://files.test/a.yaml', {}, 'invalidDocument', 'http://files.test/a.yaml'],
-    ['https://10.0.0.1/a.yaml?key=sk-1234', {}, 'invalidDocument', 'no private network'],
-    ['file:///etc/passwd', {}, 'invalidDocument', 'which is not read'],
-    ['https://ann:sk-1234@files.test/a.yaml', {}, 'invalidDocument', 'which is not read'],
-  ])('%s %#', async (ref, files, code, words) => {
+    ['https://10.0.0.1/a.yaml?key=sk-1234', {}, 'invalidDocument', 'another private network'],
+    ['file:///etc/passwd', {}, 'invalidDocument', 'which is not allowed'],
+    ['https://ann:sk-1234@files.test/a.yaml', {}, 'invalidDocument', 'which is not allowed'],
+  ])('rejects %s %#', async (ref, files, code, words) => {
     const error = await failing(files, ref)
     expect(error).toMatchObject({ name: 'OpenApiError', code, message: expect.stringContaining(words) })
     expect(String(error)).not.toContain('sk-1234')
   })
 
-  it('by the rules of the document itself, where it came from the web', async () => {
+  it("applies a web document's network rules to its files", async () => {
     const from = async (url: string, ref: string) => {
       const { resolve, read } = reading({})
       const document = JSON.stringify(rootOf({ '/a': { $ref: ref } }))
@@ -202,7 +202,7 @@ describe('files that are not read', () => {
       expect(await from('https://docs.test/api.json', ref)).toEqual([])
   })
 
-  it('however many, deep or large', async () => {
+  it('limits the number, depth and size of files', async () => {
     const nested: OpenApiResolver = async (url) => ({
       get: {
         operationId: 'a',
@@ -212,7 +212,7 @@ describe('files that are not read', () => {
     })
     expect(await failing({}, '0.yaml', { resolve: nested })).toMatchObject({
       code: 'invalidDocument',
-      message: expect.stringContaining('more than 100 files, each'),
+      message: expect.stringContaining('a chain of more than 100 files'),
     })
     const wide = Object.fromEntries(Array.from({ length: 5_001 }, (_, at) => [`/p${at}`, { $ref: `${at}.yaml` }]))
     const many = openApiTools(rootOf(wide), { resolve: async () => ({}) })
@@ -223,7 +223,7 @@ describe('files that are not read', () => {
     await expect(large).rejects.toMatchObject({ code: 'invalidDocument', message: expect.stringContaining('67108864 characters') })
   })
 
-  it('not for longer than timeoutMs, nor after an abort; what is under way is told', async () => {
+  it('stops after timeoutMs or an abort, and aborts pending reads', async () => {
     const signals: AbortSignal[] = []
     const hangs: OpenApiResolver = (_, { signal }) => {
       signals.push(signal)

@@ -58,6 +58,7 @@ const shared: Required<
   hooks,
   inputFilters: [() => ({ type: 'pass' })],
   plugins: [definePlugin({ name: 'p', begin: () => undefined })],
+  data: { weather: { '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) } } },
   stopWhen: [() => false],
   repair: 1,
   offload: { over: 1000, workspace: memoryWorkspace(), except: ['read_file'] },
@@ -81,6 +82,7 @@ const shared: Required<
 checkedOptions<AgentOptions>(
   'new Agent',
   {
+    context: { tenant: 'a' },
     ...shared,
     model,
     agentName: 'bench',
@@ -107,6 +109,7 @@ checkedOptions<AgentOptions>(
 
 const prompts: Required<PromptOptions> = {
   ...everySetting,
+  context: { tenant: 'a' },
   model: 'deep',
   tools: ['files'],
   clientTools: [{ name: 'paint', description: 'Paints.', parameters: { type: 'object' } }],
@@ -127,7 +130,7 @@ checkedOptions<PromptOptions>(
 )
 checkedOptions<NonNullable<Parameters<Agent['compact']>[0]>>(
   'agent.compact',
-  { signal, metadata: 1, budget, focusMessage: 'names' },
+  { signal, metadata: 1, context: 1, budget, focusMessage: 'names' },
   (options) => new Agent({ model }).compact(options).result,
 )
 
@@ -152,6 +155,7 @@ checkedOptions<LoopOptions>(
   {
     emit,
     signal,
+    context: { tenant: 'a' },
     runId: 'r',
     metadata: {},
     budget,
@@ -175,7 +179,7 @@ checkedOptions<ParallelOptions>(
   'parallelLoop',
   {
     ...{ prompt: 'go', context: context(), configs: [{ model }], strategy: pickFirst, emit, signal, limits: { maxTotalTokens: 1e6 } },
-    ...{ budget, runId: 'r', metadata: {} },
+    ...{ budget, runId: 'r', metadata: {}, runContext: { tenant: 'a' } },
   },
   (options) => parallelLoop(options),
   ['prompt', 'context', 'configs', 'strategy', 'emit', 'signal'],
@@ -197,32 +201,36 @@ checkedOptions<SubAgentOptions>(
   ['name', 'description', 'model'],
 )
 
-describe('options within options', () => {
+describe('nested agent options', () => {
   it.each<[string, object, RegExp]>([
-    ['a limit that is misspelt', { limits: { maxTurn: 3 } }, /maxTurn \(3\) is no option of limits\. Did you mean maxTurns\?/],
-    ['a limit that stands outside', { maxTurns: 3 }, /maxTurns \(3\) is no option\. Did you mean limits\.maxTurns\?/],
-    ['a word for a limit', { limits: { maxTurns: '3' } }, /limits\.maxTurns is "3"; it must be a number from 0/],
-    ['a hook that is none', { hooks: { beforeTurns: () => true } }, /beforeTurns.*Did you mean beforeTurn\?/],
-    ['a strategy without its size', { toolExecution: { type: 'batched' } }, /toolExecution\.size is undefined/],
-    ['a strategy of tomorrow', { toolExecution: 'serial' }, /toolExecution is "serial"/],
-    ['retries of a wrong name', { retry: { retries: 3 } }, /retries \(3\) is no option of retry\. Did you mean maxRetries\?/],
-    ['a share in percent', { contextConfig: { compaction: { compactAtPct: 90 } } }, /compactAtPct is 90; it must be a number from 0 to 1/],
-    ['two tools of one name', { tools: [add, add] }, /Two tools are called "add"/],
-    ['a tool that is none', { tools: ['add'] }, /tools\[0\] is "add"; it must be a tool/],
+    ['a misspelled limit', { limits: { maxTurn: 3 } }, /maxTurn \(3\) is not an option of limits\. Did you mean maxTurns\?/],
+    ['a limit outside limits', { maxTurns: 3 }, /maxTurns \(3\) is not an option\. Did you mean limits\.maxTurns\?/],
+    ['a string as a limit', { limits: { maxTurns: '3' } }, /limits\.maxTurns is "3"; it must be a number from 0/],
+    ['an unknown hook', { hooks: { beforeTurns: () => true } }, /beforeTurns.*Did you mean beforeTurn\?/],
+    ['a batched strategy without a size', { toolExecution: { type: 'batched' } }, /toolExecution\.size is undefined/],
+    ['an unknown strategy', { toolExecution: 'serial' }, /toolExecution is "serial"/],
+    ['an unknown retry option', { retry: { retries: 3 } }, /retries \(3\) is not an option of retry\. Did you mean maxRetries\?/],
+    [
+      'a percentage in place of a fraction',
+      { contextConfig: { compaction: { compactAtPct: 90 } } },
+      /compactAtPct is 90; it must be a number from 0 to 1/,
+    ],
+    ['two tools with the same name', { tools: [add, add] }, /Two tools are named "add"/],
+    ['an invalid tool', { tools: ['add'] }, /tools\[0\] is "add"; it must be a tool/],
     ['a tool without a name', { tools: [{ ...add, name: '' }] }, /tools\[0\]\.name is ""; it must be a name of 1 to 64 letters/],
-    ['a tool whose name no service takes', { tools: [{ ...add, name: 'a b' }] }, /tools\[0\]\.name is "a b"/],
+    ['a tool with an invalid name', { tools: [{ ...add, name: 'a b' }] }, /tools\[0\]\.name is "a b"/],
     ['a tool without execute', { tools: [{ ...add, execute: undefined }] }, /tools\[0\]\.execute is undefined/],
-    ['a model that is an id', { model: 'claude-sonnet-5' }, /model is "claude-sonnet-5"; it must be what a factory makes/],
-    ['a key in a wrong place', { apiKey: 'sk-secret-0123456789' }, /apiKey \(a text\) is no option/],
-    ['a session and a journal', { session: memorySessionStore(), journal }, /not both/],
-  ])('%s', (_, options, message) => {
+    ['a model id in place of a model', { model: 'claude-sonnet-5' }, /model is "claude-sonnet-5"; it must be a model from a factory/],
+    ['an apiKey among agent options', { apiKey: 'sk-secret-0123456789' }, /apiKey \(a text\) is not an option/],
+    ['session together with journal', { session: memorySessionStore(), journal }, /Pass only one/],
+  ])('rejects %s', (_, options, message) => {
     const make = () => new Agent({ model, ...options } as AgentOptions)
     expect(make).toThrow(ConfigError)
     expect(make).toThrow(message)
     expect(String(catching(make))).not.toContain('sk-secret')
   })
 
-  it('objects of a class may have fields of their own', () => {
+  it('accepts class instances with extra fields', () => {
     class Counting implements LoopHooks {
       turns = 0
       beforeTurn = () => ++this.turns > 0
@@ -230,26 +238,26 @@ describe('options within options', () => {
     expect(() => new Agent({ model, hooks: new Counting() })).not.toThrow()
   })
 
-  it('counts tokens in whole numbers: a service refuses half of one', () => {
+  it('requires whole numbers of tokens', () => {
     expect(() => new Agent({ model, maxTokens: 1.5 })).toThrow(/maxTokens/)
     expect(() => new Agent({ model }).prompt('Hi.', { maxTokens: 0.5 })).toThrow(/maxTokens/)
   })
 
-  it('an option that is undefined counts as left out', () => {
+  it('treats undefined as absent', () => {
     expect(() => new Agent({ model, limits: undefined, toolExecution: undefined } as never)).not.toThrow()
     const agent = new Agent({ model, maxTokens: 5 })
     agent.configure({ maxTokens: undefined })
     expect(agent.settings.maxTokens).toBeUndefined()
   })
 
-  it('a setting that cannot be changed later is refused, and nothing changes', () => {
+  it('rejects a setting that cannot change, without applying the others', () => {
     const agent = new Agent({ model, maxTokens: 5 })
-    expect(() => agent.configure({ maxTokens: 6, sessionId: 's' } as never)).toThrow(/sessionId \("s"\) is no option/)
+    expect(() => agent.configure({ maxTokens: 6, sessionId: 's' } as never)).toThrow(/sessionId \("s"\) is not an option/)
     expect(() => agent.configure({ maxTokens: 6, thinking: 'deep' } as never)).toThrow(/thinking is "deep"/)
     expect(agent.settings.maxTokens).toBe(5)
   })
 
-  it('a controller in place of its signal leaves the agent idle', async () => {
+  it('rejects an AbortController as signal and leaves the agent idle', async () => {
     const agent = new Agent({ model })
     expect(() => agent.prompt('go', { signal: new AbortController() as never })).toThrow(
       /signal is of type AbortController; it must be an AbortSignal/,
@@ -258,7 +266,7 @@ describe('options within options', () => {
     expect((await agent.prompt('go').result).status).toBe('completed')
   })
 
-  it('branches are checked as agents are', () => {
+  it('validates branch options like agent options', () => {
     const agent = new Agent({ model, messages: [userMessage('hi')] })
     expect(() => exploreBranches(agent, [{ tag: 'a', maxToken: 3 } as never])).toThrow(/Did you mean maxTokens/)
     expect(() => exploreBranches(agent, [{ tag: 1 } as never])).toThrow(/tag is 1/)
@@ -266,8 +274,8 @@ describe('options within options', () => {
   })
 })
 
-describe('shorthands', () => {
-  it('sequential runs one call after the other', async () => {
+describe('agent option shorthands', () => {
+  it("runs calls one after the other with 'sequential'", async () => {
     const running = { now: 0, most: 0 }
     const slow = {
       ...add,
@@ -286,7 +294,7 @@ describe('shorthands', () => {
     }
   })
 
-  it('retry: false repeats nothing, cache: a word is a strategy', async () => {
+  it('disables retries with false, and accepts a cache strategy name', async () => {
     const failing = scripted([{ fail: { code: 'network', message: 'cut' } }, { text: 'never' }])
     const agent = new Agent({ model: failing, retry: false, cache: 'disabled' })
     expect((await agent.prompt('go').result).error).toMatchObject({ code: 'network' })

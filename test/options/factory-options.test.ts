@@ -49,7 +49,7 @@ import { type VertexOptions, type VertexProviderOptions, vertex, vertexProvider 
 import type { TransportOptions } from '../../src/providers.ts'
 import type { EventRecorderOptions } from '../../src/rust/recorder/event-recorder.ts'
 import { EventRecorder } from '../../src/rust.ts'
-import { createStore, initialState, type StoreOptions } from '../../src/store.ts'
+import { createStore, initialState, type StoreOptions, smoothText } from '../../src/store.ts'
 import type { EditFileOptions } from '../../src/tools/files/edit-file.ts'
 import type { ListFilesOptions } from '../../src/tools/files/list-files.ts'
 import type { ReadFileOptions } from '../../src/tools/files/read-file.ts'
@@ -158,6 +158,7 @@ checkedOptions<AgentAppOptions>(
   {
     agent: () => new Agent({ model: scripted([]) }),
     authorize: () => true,
+    context: () => ({ tenant: 'a' }),
     sessions: { fetch: async () => new Response(), list: async () => ({ sessions: [] }) },
     cors: ['https://app.example'],
     maxBodyBytes: 1,
@@ -270,7 +271,9 @@ checkedOptions<SearchToolOptions>(
   ['workspace'],
 )
 checkedOptions<LlmCompactionOptions>('llmCompaction', { model: scripted([]), systemPrompt: 'x', maxTokens: 1 }, llmCompaction, ['model'])
-checkedOptions<StoreOptions>('createStore', { schedule: act, initial: initialState() }, (options) => createStore(undefined, options))
+checkedOptions<StoreOptions>('createStore', { schedule: act, initial: initialState(), smooth: smoothText('word') }, (options) =>
+  createStore(undefined, options),
+)
 checkedOptions<EventRecorderOptions>(
   'EventRecorder',
   { includeStreamingEvents: true, captureTurnRequests: true, beforeTask: act, afterTask: act, onCheckpoint: act },
@@ -293,12 +296,12 @@ checkedOptions<NonNullable<Parameters<typeof nodeWorkspace>[1]>>(
   (options) => nodeWorkspace('.', options),
 )
 
-it('a store needs a directory', () => {
+it('requires a directory for a file session store', () => {
   for (const directory of [undefined, 7, '', null])
     expect(() => fileSessionStore(directory as never)).toThrow(/directory is .*; it must be the path/)
 })
 
-describe('a key that is missing', () => {
+describe('a missing API key', () => {
   type Factory = (options: Pick<ProviderOptions, 'apiKey' | 'baseUrl' | 'fetch' | 'headers'>) => Model
   const factories: [string, string, Factory][] = [
     ['anthropic', 'ANTHROPIC_API_KEY', (options) => anthropic('m', options)],
@@ -311,7 +314,7 @@ describe('a key that is missing', () => {
     ['openrouter', 'OPENROUTER_API_KEY', (options) => openrouter('m', options)],
     ['openaiCompatible', 'GROQ_API_KEY', (options) => openaiCompatible('m', { backend: 'groq', ...options })],
   ]
-  it.each(factories)('of %s is named before anything is sent', (_, variable, factory) => {
+  it.each(factories)('throws before any request and names the variable of %s', (_, variable, factory) => {
     for (const options of [{}, { apiKey: '' }, { apiKey: '  ' }, { apiKey: undefined as never }]) {
       const make = () => new Agent({ model: factory(options) })
       expect(make).toThrow(ConfigError)
@@ -320,7 +323,7 @@ describe('a key that is missing', () => {
     }
   })
 
-  it.each(factories)('of %s is none where something else says how it gets there', (_, _variable, factory) => {
+  it.each(factories)('accepts a model without a key if credentials of %s are provided elsewhere', (_, _variable, factory) => {
     const apiKey = async () => 'key'
     const credentials = { current: () => 'key', invalidate: act }
     for (const options of [
@@ -335,7 +338,7 @@ describe('a key that is missing', () => {
     }
   })
 
-  it('stops whoever is to call it: a changed agent, a branch, a compaction', () => {
+  it('throws in configure, with and llmCompaction without a key', () => {
     const agent = new Agent({ model: scripted([]) })
     const keyless = anthropic('m')
     for (const act of [
@@ -348,14 +351,14 @@ describe('a key that is missing', () => {
     expect(agent.settings.model.config.id).toBe('scripted')
   })
 
-  it('is no matter for local servers, for AWS credentials, and for what only describes', async () => {
+  it('accepts local servers, AWS credentials and unused models without a key', async () => {
     expect(() => new Agent({ model: local('m', { baseUrl: 'http://127.0.0.1:1/v1' }) })).not.toThrow()
     expect(() => new Agent({ model: openaiCompatible('m', { backend: 'ollama' }) })).not.toThrow()
     expect(() => new Agent({ model: bedrock('m', { accessKeyId: 'a', secretAccessKey: 's' }) })).not.toThrow()
     expect(anthropic('m').config.id).toBe('m')
   })
 
-  it('no id is no model', () => {
+  it('rejects a missing or invalid model id', () => {
     for (const factory of [anthropic, openai, openaiResponses, google, vertex, bedrock, openrouter]) {
       for (const id of [undefined, '', 7])
         expect(() => factory(id as never, { apiKey: 'k' })).toThrow(/id is .*; it must be the id of a model/)

@@ -10,7 +10,7 @@ const model = scripted(() => ({ text: 'ok' }))
 const parameters = { type: 'object', properties: {} } as const
 const base = { name: 'add', description: 'Adds.', execute: () => 'x' }
 
-describe('what another library calls an option is understood', () => {
+describe('option names of other libraries', () => {
   it.each([
     ['system', 'x', 'systemPrompt'],
     ['instructions', 'x', 'systemPrompt'],
@@ -24,7 +24,7 @@ describe('what another library calls an option is understood', () => {
     ['reasoningEffort', 'low', 'thinking'],
     ['outputSchema', {}, 'responseFormat'],
     ['max_tokens', 5, 'maxTokens'],
-  ])('by an agent: %s', (name, value, ours) => {
+  ])('suggests the correct agent option: %s', (name, value, ours) => {
     expect(() => new Agent({ model, [name]: value })).toThrow(`Did you mean ${ours}?`)
   })
 
@@ -35,7 +35,7 @@ describe('what another library calls an option is understood', () => {
     ['maxOutputTokens', 5, 'maxTokens'],
     ['defaultHeaders', {}, 'headers'],
     ['token', 'sk-secret', 'apiKey'],
-  ])('by a factory: %s', (name, value, ours) => {
+  ])('suggests the correct factory option: %s', (name, value, ours) => {
     for (const make of [openai, anthropic]) {
       expect(() => make('m', { apiKey: 'k', [name]: value })).toThrow(`Did you mean ${ours}?`)
       expect(() => make('m', { apiKey: 'k', [name]: value })).toThrow(
@@ -49,36 +49,36 @@ describe('what another library calls an option is understood', () => {
     [{ ...base, schema: parameters }, 'parameters'],
     [{ ...base, paramters: parameters }, 'parameters'],
     [{ ...base, parameters, requiresApproval: true }, 'needsApproval'],
-  ])('by defineTool: %j', (options, ours) => {
-    expect(() => defineTool(options as never)).toThrow(new RegExp(`is no option of Tool "add"\\. Did you mean ${ours}\\?`))
+  ])('suggests the correct defineTool option: %j', (options, ours) => {
+    expect(() => defineTool(options as never)).toThrow(new RegExp(`is not an option of Tool "add"\\. Did you mean ${ours}\\?`))
   })
 
-  it('by defineTool, for what runs', () => {
+  it('suggests execute for a handler', () => {
     const { execute: handler, ...rest } = base
     expect(() => defineTool({ ...rest, parameters, handler } as never)).toThrow('Did you mean execute?')
   })
 
-  it('by a tool that defineTool did not make', () => {
+  it('suggests the correct field of a plain tool object', () => {
     expect(() => new Agent({ model, tools: [{ ...base, inputSchema: parameters }] as never })).toThrow(
-      'inputSchema (an object) is no option of tools[0]. Did you mean parameters?',
+      'inputSchema (an object) is not an option of tools[0]. Did you mean parameters?',
     )
   })
 
   it.each([
     { type: 'function', function: { name: 'add', description: 'Adds.', parameters } },
     { type: 'function', name: 'add', description: 'Adds.', parameters, strict: true },
-  ])("a tool in OpenAI's form has its own sentence: %j", (tool) => {
-    expect(() => new Agent({ model, tools: [tool] as never })).toThrow(/^tools\[0\] is a tool in the form of OpenAI's API.*defineTool\(/)
-    expect(() => defineTool(tool as never)).toThrow(/form of OpenAI's API/)
+  ])('explains a tool in OpenAI format: %j', (tool) => {
+    expect(() => new Agent({ model, tools: [tool] as never })).toThrow(/^tools\[0\] is a tool in OpenAI's format.*defineTool\(/)
+    expect(() => defineTool(tool as never)).toThrow(/OpenAI's format/)
   })
 
-  it('says where blocks belong that are given as a prompt', () => {
+  it('explains how to wrap content blocks passed as a prompt', () => {
     const prompt = [{ type: 'image_url', image_url: { url: 'https://x.example/y.png' } }] as never
     expect(() => new Agent({ model }).prompt(prompt)).toThrow(/^prompt\[0\] is a block of type "image_url", not a message\. .*role: 'user'/)
   })
 })
 
-describe('what is nearest in spelling is suggested', () => {
+describe('suggestions for misspelled options', () => {
   it.each([
     ['[callbacks]\nbefore_tol = "a.sh"', 'before_tool_execution'],
     ['[callbacks]\nbefore_lopo = "a.sh"', 'before_loop'],
@@ -88,7 +88,7 @@ describe('what is nearest in spelling is suggested', () => {
     ['[provider]\nmodle = "m"', 'model'],
     ['[agent]\ninstructions = "x"', 'system_prompt'],
     ['[provider]\nbaseURL = "https://a.example"', 'base_url'],
-  ])('%j', async (text, ours) => {
+  ])('names the nearest option: %j', async (text, ours) => {
     const told = await parseConfig(text, 'toml').then(
       ({ warnings }) => warnings[0]?.message,
       (error: unknown) => String(error),
@@ -96,20 +96,20 @@ describe('what is nearest in spelling is suggested', () => {
     expect(told).toContain(`Did you mean ${ours}?`)
   })
 
-  it('and nothing where nothing is near', () => {
+  it('lists the known options if none is similar', () => {
     expect(() => openai('m', { protocols: 'x' } as never)).toThrow(/Known: /)
     expect(() => new Agent({ model, zzz: 1 } as never)).toThrow(/Known: model/)
   })
 })
 
-describe('a schema that JSON cannot hold', () => {
+describe('a schema that JSON Schema cannot represent', () => {
   it.each([
     [z.object({ at: z.date() }), 'Date', 'z.iso.datetime()'],
     [z.object({ n: z.bigint() }), 'BigInt', 'z.string()'],
     [z.object({ all: z.map(z.string(), z.string()) }), 'Map', 'z.record()'],
     [z.object({ n: z.transform(Number) }), 'Transforms', 'z.string().transform()'],
     [z.object({ n: z.symbol() }), 'Symbols', 'a type that JSON has'],
-  ])('is told by what it holds', (schema, kind, instead) => {
+  ])('names the unsupported type and an alternative', (schema, kind, instead) => {
     const make = () => defineTool({ ...base, parameters: schema as never })
     expect(make).toThrow(
       `Tool "add": the zod schema has no JSON Schema: ${kind} cannot be represented in JSON Schema. A model sends JSON: `,
@@ -120,7 +120,7 @@ describe('a schema that JSON cannot hold', () => {
 
   const dates: z.ZodType[] = [z.object({ at: z.date() }), z.array(z.coerce.date())]
 
-  it.each(dates)('is told so where it is a responseFormat, also of one prompt', async (responseFormat) => {
+  it.each(dates)('fails the run if used as a responseFormat, also for one prompt', async (responseFormat) => {
     const told =
       'responseFormat: the zod schema has no JSON Schema: Date cannot be represented in JSON Schema. A model sends JSON: take a text, such as z.iso.datetime().transform((text) => new Date(text)).'
     for (const run of [new Agent({ model, responseFormat }).prompt('Hi.'), new Agent({ model }).prompt('Hi.', { responseFormat })]) {
@@ -129,7 +129,7 @@ describe('a schema that JSON cannot hold', () => {
     }
   })
 
-  it('has dates in the output where the hint is followed', async () => {
+  it('returns dates in the output with the suggested transform', async () => {
     const responseFormat = z.object({ at: z.iso.datetime().transform((text) => new Date(text)) })
     const agent = new Agent({ model: scripted([{ text: '{"at":"2026-11-29T12:00:00Z"}' }]), responseFormat })
     expect((await agent.prompt('When?').result).output).toEqual({ at: new Date('2026-11-29T12:00:00Z') })

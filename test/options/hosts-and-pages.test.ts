@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { type D1SessionStoreOptions, d1SessionStore } from '../../adapters/cloudflare/session/d1/d1-session-store.ts'
 import {
   createOpenAiApp,
   type MemoryLiveSessions,
@@ -23,7 +24,9 @@ import {
 } from '../../adapters/postgres/index.ts'
 import type { MigrateOptions } from '../../adapters/postgres/schema.ts'
 import { useAgent as inReact } from '../../adapters/react/index.ts'
+import { type RedisSessionStoreOptions, redisSessionStore } from '../../adapters/redis/index.ts'
 import { useAgent as inSolid } from '../../adapters/solid/index.ts'
+import { type SqliteSessionStoreOptions, sqliteSessionStore } from '../../adapters/sqlite/index.ts'
 import { useAgent as inSvelte } from '../../adapters/svelte/index.ts'
 import { useAgent as inVue } from '../../adapters/vue/index.ts'
 import { type ChatOptions, type RemoteSessionOptions, remoteSession, runClientTools } from '../../src/client.ts'
@@ -32,7 +35,7 @@ import { type ChromeAiOptions, chromeAi } from '../../src/providers/chrome-ai/in
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { type ChatEngine, type WebLlmOptions, webLlm } from '../../src/providers/web-llm/index.ts'
 import { type SharedStateOptions, sharedState } from '../../src/session.ts'
-import { type CreateChatOptions, chatOf, createChat } from '../../src/store.ts'
+import { type CreateChatOptions, chatOf, createChat, smoothText } from '../../src/store.ts'
 import { type ClientToolOptions, clientTool } from '../../src/tools.ts'
 import { everySetting } from './every-setting.ts'
 import { checkedOptions, tolerant } from './surface.ts'
@@ -45,6 +48,19 @@ const key = 'k'.repeat(32)
 const pool = { query: async () => ({ rows: [] }) } as never
 const store = { pool, schema: 'phi', tenant: 't', statementTimeoutMs: 1 }
 checkedOptions<PostgresSessionStoreOptions>('postgresSessionStore', store, postgresSessionStore, ['pool'])
+const sqlite = { exec: act, prepare: act } as never
+checkedOptions<SqliteSessionStoreOptions>('sqliteSessionStore', { database: sqlite, tenant: 't', busyTimeoutMs: 1 }, sqliteSessionStore, [
+  'database',
+])
+const redis = { sendCommand: act } as never
+checkedOptions<RedisSessionStoreOptions>(
+  'redisSessionStore',
+  { client: redis, prefix: 'p', tenant: 't', survives: 'crash', commandTimeoutMs: 1 },
+  redisSessionStore,
+  ['client'],
+)
+const d1 = { prepare: act, batch: act } as never
+checkedOptions<D1SessionStoreOptions>('d1SessionStore', { database: d1, tenant: 't' }, d1SessionStore, ['database'])
 checkedOptions<PostgresSessionStoreOptions>('postgresSchedules', store, postgresSchedules, ['pool'])
 checkedOptions<MigrateOptions>('migrate', { pool, schema: 'phi', rowSecurity: true }, migrate, ['pool'])
 checkedOptions<PostgresLiveSessionsOptions>(
@@ -108,6 +124,7 @@ checkedOptions<OpenAiAppOptions>(
   {
     agents: { helper: () => new Agent({ model }) },
     authorize: () => true,
+    context: () => ({ tenant: 'a' }),
     callerInstructions: 'append',
     callerTools: false,
     cors: ['https://app.example'],
@@ -144,7 +161,9 @@ const chatOptions: Required<ChatOptions> = {
 const remote = () => remoteSession({ url: 'http://localhost', sessionId: 's', fetch: answer, logger: false })
 checkedOptions<ChatOptions>('prompt of a remote session', chatOptions, (options) => void remote().prompt('Hi.', options))
 checkedOptions<ChatOptions>('continueLoop of a remote session', chatOptions, (options) => void remote().continueLoop(options))
-checkedOptions<CreateChatOptions>('createChat', { schedule: act }, (options) => createChat(new Agent({ model }), options))
+checkedOptions<CreateChatOptions>('createChat', { schedule: act, smooth: smoothText('line') }, (options) =>
+  createChat(new Agent({ model }), options),
+)
 
 const parameters = { type: 'object' }
 checkedOptions<ClientToolOptions<typeof parameters, object, typeof parameters>>(
@@ -169,7 +188,7 @@ checkedOptions<ChromeAiOptions>('chromeAi', { languages: ['en'], onDownload: act
 const engine = { chat: { completions: { create: act } } } as unknown as ChatEngine
 checkedOptions<WebLlmOptions>('webLlm', { model: 'm', contextWindow: 1, media: ['image/*'] }, (options) => webLlm(engine, options))
 
-describe('what is no conversation is refused where it is handed in', () => {
+describe('conversation arguments of an invalid type', () => {
   const uses: [string, (source: never) => unknown][] = [
     ['chatOf', chatOf],
     ['createChat', createChat],
@@ -179,7 +198,7 @@ describe('what is no conversation is refused where it is handed in', () => {
     ['Solid', inSolid],
     ['runClientTools', (source) => runClientTools(source, {})],
   ]
-  it.each(uses)('%s', (_, use) => {
+  it.each(uses)('rejects an invalid conversation in %s', (_, use) => {
     for (const odd of [undefined, null, 7, 'agent', {}, { model }, [], Agent]) {
       expect(() => use(odd as never), String(odd)).toThrow(ConfigError)
       expect(() => use(odd as never), String(odd)).toThrow(/must be an Agent|must be an agent/)
@@ -187,6 +206,6 @@ describe('what is no conversation is refused where it is handed in', () => {
   })
 })
 
-it('what listens is a pool', () => {
+it('rejects a listener argument that is not a pool', () => {
   for (const odd of [undefined, null, {}, 'pool']) expect(() => listenWith(odd as never), String(odd)).toThrow(ConfigError)
 })

@@ -16,24 +16,24 @@ checkedOptions<McpToolsOptions>(
   'mcpTools',
   {
     ...{ prefix: 'a_b-c', include: ['a'], needsApproval: () => true, logger: { warn: () => undefined } },
-    ...{ timeoutMs: 1, resetTimeoutOnProgress: false, totalTimeoutMs: 1 },
+    ...{ timeoutMs: 1, resetTimeoutOnProgress: false, totalTimeoutMs: 1, resourceTools: true },
   },
   (options) => mcpTools(client(), options),
 )
 
-describe('what connects', () => {
+describe('MCP connection options', () => {
   const refused = async (connecting: Promise<unknown>, words: string) => {
     const failure = await connecting.catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(ConfigError)
     expect(String(failure)).toContain(words)
   }
 
-  it('a prefix is legal and ends with itself', async () => {
+  it('validates the tool prefix and the client', async () => {
     for (const prefix of ['', 'a__b', 'a_', '1a', 'é', 'x'.repeat(33)]) await refused(mcpTools(client(), { prefix }), 'prefix')
     await refused(mcpTools({} as McpClientLike), 'client')
   })
 
-  it('connectMcp and connectMcpStdio check what they are given', async () => {
+  it('validates URL, headers and command', async () => {
     await refused(connectMcp({ url: 'ftp://a.example' }), 'url')
     await refused(connectMcp({ url: 'http://me:secret@a.example' }), 'without a user name')
     await refused(connectMcp({ url: 'http://a.example', header: {} } as McpHttpOptions), 'Did you mean headers?')
@@ -41,7 +41,7 @@ describe('what connects', () => {
     await refused(connectMcpStdio({ command: 'x', connectTimeoutMs: -1 }), 'connectTimeoutMs')
   })
 
-  it('an agent closes what it owns, all of it, and says what failed', async () => {
+  it('closes everything the agent owns, and reports failures', async () => {
     const closed: string[] = []
     const failing = { close: () => Promise.reject(new Error('no end')) }
     const owns = [failing, { close: () => closed.push('second') }]

@@ -38,22 +38,22 @@ describe('options of OpenAPI tools', () => {
     [{ timeoutMs: '5' }, 'timeoutMs is "5"'],
     [{ maxDocumentByte: 5 }, 'Did you mean maxDocumentBytes?'],
     [null, 'options is null'],
-  ])('of a fetched document: %j', async (options, message) => {
+  ])('validates fetch options: %j', async (options, message) => {
     const given = options === null ? null : { fetch, ...options }
     const error: unknown = await fetchOpenApiTools('https://docs.test/', given as never).catch((thrown) => thrown)
     expect(error).toMatchObject({ code: 'invalidOption', message: expect.stringContaining(message) })
   })
 
   it.each<[OpenApiToolsOptions, RegExp]>([
-    [{ baseUrl: '/api' }, /baseUrl is "\/api"; it must be an absolute http or https address/],
-    [{ baseUrl: 'https://ann:pw@x.test' }, /^baseUrl has a name or password/],
-    [{ baseUrl: 'file:///x' }, /baseUrl is of file:/],
+    [{ baseUrl: '/api' }, /baseUrl is "\/api"; it must be an absolute http or https URL/],
+    [{ baseUrl: 'https://ann:pw@x.test' }, /^baseUrl contains credentials/],
+    [{ baseUrl: 'file:///x' }, /baseUrl uses file:/],
     [{ baseUrl: 'https://x.test?key=sk-1234' }, /^baseUrl has a query/],
     [{ headers: { 'X-A': 'a\r\nb' } }, /headers\."X-A" cannot be sent/],
     [{ apiKey: { header: 'a b', value: 'sk-1234' } }, /apiKey\.header is a text; it must be the name of a header/],
     [{ filter: { tag: ['a'] } as never }, /tag .*Did you mean tags\?/],
     [{ serverVariables: { host: 7 as never } }, /serverVariables\.host is 7/],
-  ])('%j', async (options, message) => {
+  ])('validates tool options: %j', async (options, message) => {
     const error: unknown = await openApiTools(document, options).catch((thrown) => thrown)
     expect(error).toMatchObject({ code: 'invalidOption', message: expect.stringMatching(message) })
     expect(String(error)).not.toMatch(/sk-1234|ann:pw/)

@@ -134,7 +134,7 @@ const wrong: [string, () => unknown, RegExp][] = [
   ['what is forwarded', () => forwardToSession(as({}), as({ sessions: { getByName: act } })), /request is an object/],
 ]
 
-it.each(wrong)('%s: refused before anything happens, by name and value', async (_what, make, said) => {
+it.each(wrong)('throws before any effect, naming option and value: %s', async (_what, make, said) => {
   const error = await (async () => make())().then(
     () => undefined,
     (thrown: unknown) => thrown,
@@ -143,7 +143,7 @@ it.each(wrong)('%s: refused before anything happens, by name and value', async (
   expect(String(error)).toMatch(said)
 })
 
-it('a limit of a budget that is left out is none', () => {
+it('treats an undefined budget limit as no limit', () => {
   const budget = createBudget({ maxCost: as(undefined), maxDurationMs: as(undefined) })
   expect(budget.exceeded()).toBeUndefined()
 })
@@ -178,7 +178,7 @@ describe.each(takingAStore)('%s', (_, call) => {
     ['a path', './dir'],
     ['nothing', undefined],
     ['another object', {}],
-  ])('says which store to write in place of %s', async (_kind, value) => {
+  ])('suggests a session store in place of %s', async (_kind, value) => {
     const failure = await Promise.resolve()
       .then(() => call(as(value)))
       .catch((error: unknown) => error)
@@ -188,11 +188,11 @@ describe.each(takingAStore)('%s', (_, call) => {
   })
 })
 
-describe('a time longer than platforms can count', () => {
+describe('a timeout above the platform limit', () => {
   const workspace = memoryWorkspace({ 'a.txt': 'needle' })
   const long = [Number.POSITIVE_INFINITY, 2 ** 31, 1e300]
 
-  it('ends no search and no listing at once', async () => {
+  it('lets a search and a listing finish with a very long timeout', async () => {
     for (const timeoutMs of long) {
       const found = await searchTool({ workspace, timeoutMs }).execute({ pattern: 'needle' }, toolContext())
       expect(JSON.stringify(found)).toContain('a.txt:1:needle')
@@ -200,14 +200,14 @@ describe('a time longer than platforms can count', () => {
     }
   })
 
-  it('ends no command at once', async () => {
+  it('lets a command finish with a very long timeout', async () => {
     for (const timeoutMs of long.filter(Number.isFinite)) {
       const bash = bashTool({ root: process.cwd(), sandbox: 'none', timeoutMs, needsApproval: false })
       expect(JSON.stringify(await bash.execute({ command: 'sleep 0.05; echo done' }, toolContext()))).toContain('done')
     }
   })
 
-  it('is no flood of comments to a client', async () => {
+  it('does not flood a client with keep-alive comments', async () => {
     const execute = () => new Promise<string>((resolve) => setTimeout(resolve, 50, 'x'))
     const wait = defineTool({ name: 'wait', description: 'Waits.', parameters: { type: 'object' }, execute })
     const model = scripted([{ toolCalls: [{ name: 'wait', arguments: {} }] }, { text: 'ok' }])

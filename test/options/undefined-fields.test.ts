@@ -9,21 +9,21 @@ import { tool } from '../support/play.ts'
 /** `fields`, each without a value: what a program writes that has none, such as `maxTurns: Number(process.env.TURNS) || undefined`. */
 const blank = (...fields: string[]): object => Object.fromEntries(fields.map((field) => [field, undefined]))
 
-describe('a field that is undefined leaves the default as it is', () => {
-  it('in limits: a limit without a value is no limit that is off', async () => {
+describe('an undefined option field', () => {
+  it('applies the default limits for undefined fields', async () => {
     const model = scripted(() => ({ toolCalls: [{ name: 'again', arguments: {} }] }))
     const agent = new Agent({ model, tools: [tool('again', () => 'yes')], limits: blank('maxTurns', 'maxTotalTokens', 'maxSameRefusals') })
     const { status, limit } = await agent.prompt('go').result
     expect([status, limit?.name]).toEqual(['limit', 'maxTurns'])
   })
 
-  it('in retry', async () => {
+  it('applies the default retry settings for undefined fields', async () => {
     const model = scripted(() => ({ fail: { code: 'network', message: 'down', retryAfterMs: 0 } }))
     await new Agent({ model, retry: blank('maxRetries', 'maxDelayMs') }).prompt('go').result
     expect(model.provider.requests).toHaveLength(4)
   })
 
-  it('in compaction', () => {
+  it('applies the default compaction settings for undefined fields', () => {
     const sizes = { maxContextTokens: 2000, systemPromptTokens: 100 }
     const long = Array.from({ length: 30 }, () => ({ ...userMessage('word '.repeat(100)), id: crypto.randomUUID() }))
     const fitted = compactMessages(long, { ...sizes, compaction: blank('compactAtPct', 'keepFirstTurns', 'keepRecentTurns', 'strategy') })
@@ -32,7 +32,7 @@ describe('a field that is undefined leaves the default as it is', () => {
     expect(fitted.length).toBeGreaterThan(1)
   })
 
-  it('in the description of a model', () => {
+  it('applies the default model settings for undefined fields', () => {
     const scriptedOnes = blank('contextWindow', 'maxTokens', 'provider', 'cost', 'headers')
     expect(scripted([], { config: scriptedOnes }).config).toEqual(scripted([]).config)
     for (const make of [openai, anthropic]) {

@@ -20,14 +20,14 @@ describe('a result without text', () => {
     ['Anthropic', anthropic('claude-opus-4-6'), true],
     ['Gemini', google('gemini-3.5-flash'), false],
     ['Chat Completions', openai('gpt-5.1'), false],
-  ] as const)('names files and images by their type, %s', async (_, model, isError) => {
+  ] as const)('names omitted files and images by type in a result without text, %s', async (_, model, isError) => {
     expect(await sent(model, [pdf], isError)).toContain('(see attached files)')
     expect(await sent(model, [pdf, image], isError)).toContain('(see attached files)')
     expect(await sent(model, [image], isError)).toContain('(see attached image)')
   })
 })
 
-describe('media by URL for Gemini', () => {
+describe('Gemini media by URL', () => {
   const asked = async (id: string, block: Content) => {
     const model = google(id)
     return await model.provider.encode(plainRequest(model.config, { messages: [{ ...user('What?'), content: [block] }] }))
@@ -36,13 +36,13 @@ describe('media by URL for Gemini', () => {
   it.each<Content>([
     { type: 'image', mimeType: 'image/jpeg', url: 'https://a.example/a.jpg' },
     { type: 'file', mimeType: 'application/pdf', url: 'https://a.example/a.pdf' },
-  ])('sends the URL: $mimeType', async (block) => {
+  ])('sends the URL to Gemini: $mimeType', async (block) => {
     const { body, warnings } = await asked('gemini-3.5-flash', block)
     expect(JSON.parse(body).contents[0].parts[0]).toEqual({ fileData: { mimeType: Object(block).mimeType, fileUri: Object(block).url } })
     expect(warnings).toEqual([])
   })
 
-  it('omits media that the model or its generation does not fetch', async () => {
+  it('omits media whose URL the model does not fetch', async () => {
     const sound: Content = { type: 'file', mimeType: 'audio/wav', url: 'https://a.example/a.wav' }
     const document: Content = { type: 'file', mimeType: 'application/pdf', url: 'https://a.example/a.pdf' }
     expect((await asked('gemini-3.5-flash', sound)).warnings.join()).toContain('does not fetch')

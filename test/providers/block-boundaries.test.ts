@@ -135,7 +135,7 @@ function replaying(first: AssistantMessage, model: Model): Model {
 const callsOf = ({ message }: Outcome): ToolCallContent[] => (message?.content ?? []).filter((block) => block.type === 'toolCall')
 
 describe.each(Object.entries(protocols))('calls of %s with mixed, repeated or unfinished blocks', (_name, { play }) => {
-  it('keeps complete calls complete, marks truncated ones and adds none', async () => {
+  it('keeps complete calls complete, marks truncated ones and invents none', async () => {
     await fc.assert(
       fc.asyncProperty(mixed, async ({ calls, steps }) => {
         const outcome = await play(steps)
@@ -155,7 +155,7 @@ describe.each(Object.entries(protocols))('calls of %s with mixed, repeated or un
 })
 
 describe.each(Object.entries(protocols))('a truncated call of %s before a terminal event', (_name, { play }) => {
-  it('reports the call to the model as truncated, not as bad JSON', async () => {
+  it('reports the call to the model as truncated, not as invalid JSON', async () => {
     await fc.assert(
       fc.asyncProperty(mixed, async ({ steps }) => {
         const answer = callsOf(await play(steps))

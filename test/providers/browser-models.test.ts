@@ -16,7 +16,7 @@ type StandIn = ReturnType<typeof browserAi>
 const modelOf = ({ ai }: StandIn, options: ChromeAiOptions = {}) => chromeAi({ ai, ...options })
 
 describe('the browser model', () => {
-  it('streams a response to a history and leaves no session open', async () => {
+  it('streams a response to a history and closes the session', async () => {
     const browser = browserAi((told) => ['You said ', String(told.at(-1)?.content), '.'])
     const agent = new Agent({ model: modelOf(browser, { languages: ['en'] }), systemPrompt: 'Be brief.', ...quiet })
     const run = agent.prompt('hi')
@@ -58,13 +58,13 @@ describe('the browser model', () => {
     expect(browser.constraints.every((constraint) => (constraint === undefined) === (toolUse === 'native'))).toBe(true)
   })
 
-  it.each(['{"say": "half', '{"n": 3}', '[3]', 'Three.'])('rejects a response that does not match the tool format: %s', async (said) => {
+  it.each(['{"say": "half', '{"n": 3}', '[3]', 'Three.'])('rejects a response that violates the tool format: %s', async (said) => {
     const browser = browserAi(() => [said])
     const { result } = await playOn(modelOf(browser), { tools: [add], ...quiet })
     expect([result.status, result.error?.code]).toEqual(['error', 'schemaMismatch'])
   })
 
-  it('applies an output schema, with tools too', async () => {
+  it('applies an output schema, also with tools', async () => {
     const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
     const browser = browserAi((_told, constraint) => {
       const isWrapped = JSON.stringify(constraint).includes('"calls"')
@@ -77,7 +77,7 @@ describe('the browser model', () => {
     expect(browser.constraints[0]).toEqual(schema)
   })
 
-  it('sends pictures and reports beforehand if it accepts none', async () => {
+  it('sends images, or reports before the request that it accepts none', async () => {
     const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'What is it?' }, pixel], timestamp: 1 }]
     const browser = browserAi((told) => [Array.isArray(told.at(-1)?.content) ? 'A pixel.' : 'Nothing.'])
     const { result } = await playOn(modelOf(browser), quiet, prompt)
@@ -87,7 +87,7 @@ describe('the browser model', () => {
     expect(blind.result.error?.code).toBe('unsupported')
   })
 
-  it('sends sound as its bytes', async () => {
+  it('sends audio as bytes', async () => {
     const sound = { type: 'file' as const, mimeType: 'audio/wav', data: btoa('RIFF....WAVE') }
     const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'What is said?' }, sound], timestamp: 1 }]
     const browser = browserAi((told) => [JSON.stringify(told.at(-1)?.content).includes('"audio"') ? 'Hello.' : 'Nothing.'])
@@ -104,11 +104,11 @@ describe('the browser model', () => {
     const logger = { warn: (...said: unknown[]) => void warnings.push(JSON.stringify(said)) }
     const model = modelOf(browser, { onDownload: ({ loaded }) => void told.push(loaded) })
     expect((await playOn(model, { ...quiet, logger })).result.text).toBe('Here.')
-    expect([told, warnings.join().includes('downloads its model')]).toEqual([[0, 0.5, 1], true])
+    expect([told, warnings.join().includes('is downloading its model')]).toEqual([[0, 0.5, 1], true])
     expect(await availability({ ai: browser.ai })).toBe('downloadable')
   })
 
-  it.each([false, true])('reports a context overflow so that a run compacts (older names: %s)', async (isOld) => {
+  it.each([false, true])('reports a context overflow so that the run compacts (older names: %s)', async (isOld) => {
     const browser = browserAi(() => ['Short.'], { contextWindow: 60, isOld })
     const long = 'word '.repeat(70)
     const { result } = await playOn(modelOf(browser), { ...quiet, contextManagement: false }, long)
@@ -116,7 +116,7 @@ describe('the browser model', () => {
     expect(browser.open).toBe(0)
   })
 
-  it('stops at once on abort, in any state', async () => {
+  it('stops immediately on abort, in any state', async () => {
     const never = gate()
     const hanging = browserAi(async () => {
       await never.opened
@@ -131,7 +131,7 @@ describe('the browser model', () => {
   })
 
   it.each(['availability', 'create', 'measure'] as const)(
-    'ends an aborted run while the browser hangs at %s and ignores its late response',
+    'ends an aborted run while the browser hangs at %s, and ignores the late response',
     async (hangs) => {
       const [asked, late] = [gate(), gate()]
       const browser = browserAi(() => ['Too late.'], { hangs, asked: asked.open, until: late.opened })
@@ -144,10 +144,10 @@ describe('the browser model', () => {
     },
   )
 
-  it('reports that most browsers have no model', async () => {
+  it('explains that most browsers have no built-in model', async () => {
     expect(await availability()).toBe('unavailable')
     const { result } = await playOn(chromeAi(), quiet)
-    expect(result.error).toMatchObject({ code: 'unsupported', message: expect.stringContaining('no model of its own') })
+    expect(result.error).toMatchObject({ code: 'unsupported', message: expect.stringContaining('no built-in model') })
   })
 
   it('warns about unsupported settings, or rejects if they are required', async () => {
@@ -167,12 +167,12 @@ describe('the browser model', () => {
     } as const
     const { warnings, body } = await model.provider.encode(request)
     expect([warnings, JSON.parse(body).expectedOutputs]).toEqual([
-      ['temperature: the model of the browser has no such setting'],
+      ["temperature: the browser's model does not support this setting"],
       [{ type: 'text' }],
     ])
   })
 
-  it.each([{ toolUse: 'magic' }, { languages: 'en' }, { ai: {} }, { contextWindow: 0 }])('rejects %j', (options) => {
+  it.each([{ toolUse: 'magic' }, { languages: 'en' }, { ai: {} }, { contextWindow: 0 }])('rejects the invalid options %j', (options) => {
     expect(() => chromeAi(options as never)).toThrow(expect.objectContaining({ code: 'invalidOption' }))
   })
 })
@@ -243,14 +243,14 @@ describe('an in-browser engine', () => {
     expect(requests[0]).not.toHaveProperty('model')
   })
 
-  it('answers one at a time', async () => {
+  it('runs one request at a time', async () => {
     const { engine, most } = engineOf(() => [{ content: 'one ' }, { content: 'two' }])
     const model = webLlm(engine, { model: 'Hermes' })
     const texts = await Promise.all([1, 2, 3].map(async () => (await playOn(model, quiet)).result.text))
     expect([texts, most.atOnce]).toEqual([['one two', 'one two', 'one two'], 1])
   })
 
-  it('serves the next call after an aborted one', async () => {
+  it('serves the next request after an aborted one', async () => {
     const { engine } = engineOf(() => Array.from({ length: 500 }, () => ({ content: 'on ' })))
     const model = webLlm(engine)
     const run = new Agent({ model, ...quiet }).prompt('go')
@@ -266,18 +266,18 @@ describe('an in-browser engine', () => {
     const broken: ChatEngine = { chat: { completions: { create: () => Promise.reject(new Error('WebGPU is not there.')) } } }
     const { result } = await playOn(webLlm(broken), quiet)
     expect(result.error?.message).toContain('WebGPU is not there.')
-    expect(() => webLlm({} as never)).toThrow('webLlm takes an engine')
+    expect(() => webLlm({} as never)).toThrow('webLlm needs an engine')
     expect(() => webLlm(broken, { models: [] } as never)).toThrow(expect.objectContaining({ code: 'invalidOption' }))
   })
 })
 
-it('uses the model of its browser if available', async () => {
+it('uses the built-in browser model if available', async () => {
   const { engine } = engineOf(() => [{ content: 'hello' }])
   expect((await ownModel(webLlm(engine), () => undefined)).config.provider).toBe('web-llm')
   expect(await onEngine(engine).prompt('hi').text()).toBe('hello')
 })
 
-it('runs a transformers.js pipeline as an engine and interrupts it on abort', async () => {
+it('runs a transformers.js pipeline as an engine, and interrupts it on abort', async () => {
   const asked: object[] = []
   let isInterrupted = false
   /** As `pipeline('text-generation')` resolves with: called with messages, it tells its words to a streamer. */

@@ -120,13 +120,13 @@ const picture: Content = { type: 'image', data: 'AAAA'.repeat(500), mimeType: 'i
 
 describe.each(models)('cache breakpoints of a tool loop, %s', (_, model) => {
   it.each<[string, Loop]>([
-    ['ten turns of one call', { turns: 10, width: () => 1 }],
-    ['ten turns of three calls', { turns: 10, width: () => 3 }],
-    ['wide turns of 30 calls', { turns: 10, width: () => 30 }],
+    ['ten turns with one call each', { turns: 10, width: () => 1 }],
+    ['ten turns with three calls each', { turns: 10, width: () => 3 }],
+    ['wide turns with 30 calls each', { turns: 10, width: () => 30 }],
     ['a wide turn between narrow ones', { turns: 10, width: (turn) => (turn === 4 ? 30 : 1) }],
     ['wide turns with steering', { turns: 10, width: () => 30, steering: (turn) => (turn % 2 === 0 ? 'Go on.' : undefined) }],
-    ['turns with pictures', { turns: 10, width: () => 30, media: [picture] }],
-  ])('costs at most two percent more than the ideal in %s', async (_name, loop) => {
+    ['turns with images', { turns: 10, width: () => 30, media: [picture] }],
+  ])('stays within two percent of the ideal cost in %s', async (_name, loop) => {
     expect(await timesIdeal(model(), loop)).toBeLessThanOrEqual(1.02)
   })
 })

@@ -23,15 +23,15 @@ describe('the capabilities table', () => {
   ]
   const { config } = anthropic('x')
 
-  it('describes a model by its first row', () => {
+  it('describes a model by the first matching row', () => {
     expect(capabilitiesOf({ ...config, id: 'old-2' }, table, newest)).toMatchObject({ media: [], sampling: true })
   })
 
-  it('treats an unknown id like the newest model', () => {
+  it('treats an unknown model id like the newest model', () => {
     expect(capabilitiesOf({ ...config, id: 'never-heard-of' }, table, newest)).toEqual(newest)
   })
 
-  it('yields to the model field by field', () => {
+  it("prefers the model's capabilities, field by field", () => {
     const model = { ...config, id: 'old-1', capabilities: { media: ['image/png'], efforts: ['low'] } }
     expect(capabilitiesOf(model, table, newest)).toEqual({ ...plain, media: ['image/png'], efforts: ['low'] })
   })
@@ -68,7 +68,7 @@ const anthropicCases: [keyof ModelCapabilities, string, AnthropicOptions, Partia
 ]
 
 describe('capability overrides', () => {
-  it.each(anthropicCases)('%s', async (_field, id, options, changes, before, after) => {
+  it.each(anthropicCases)('overrides %s', async (_field, id, options, changes, before, after) => {
     expect(await bodyOf(anthropic(id), changes)).toMatchObject(before)
     expect(await bodyOf(anthropic(id, options), changes)).toMatchObject(after)
   })
@@ -96,12 +96,12 @@ describe('capability overrides', () => {
     expect(JSON.stringify(await bodyOf(free, { messages: history }))).toContain('"signature":"s"')
   })
 
-  it('overrides contextWindow of the model', () => {
+  it("overrides the model's context window", () => {
     expect(anthropic('x', { capabilities: { contextWindow: 1_000_000 } }).config.contextWindow).toBe(1_000_000)
     expect(anthropic('x', { capabilities: { contextWindow: 1 }, contextWindow: 2 }).config.contextWindow).toBe(2)
   })
 
-  it('overrides fields of Chat Completions models too', async () => {
+  it('overrides fields of Chat Completions models', async () => {
     const baseUrl = 'http://127.0.0.1:9'
     const thinks = openaiCompatible('m', { baseUrl, reasoning: true, compat: { supportsReasoningEffort: true } })
     expect(await bodyOf(thinks, { thinking: 'high' })).toMatchObject({ reasoning_effort: 'high' })

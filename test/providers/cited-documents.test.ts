@@ -76,7 +76,7 @@ describe('a page citation', () => {
     ['Anthropic', () => ofAnthropic(anthropicCites(1, 'b.pdf'))],
     ['Bedrock', () => ofBedrock(bedrockCites(1, 'document-2'))],
     ['Bedrock, without a title', () => ofBedrock(bedrockCites(1))],
-  ])('refers to the block that holds the page: %s', async (_name, model) => {
+  ])('refers to the content block with the cited page: %s', async (_name, model) => {
     const named = _name.startsWith('Bedrock') ? [pdf('a.pdf'), picture, pdf('b.pdf')] : [pdf('a.pdf'), note, picture, pdf('b.pdf')]
     const { citation, block } = await citedIn(model(), [...named, question])
     expect(citation?.document).toMatchObject({ index: 1, unit: 'page', start: 2, end: 3 })
@@ -84,7 +84,7 @@ describe('a page citation', () => {
     if (citation?.title !== undefined) expect(citation.title).toBe('b.pdf')
   })
 
-  it('refers to no block if the provider cites another document', async () => {
+  it('refers to no block if the provider cites an unknown document', async () => {
     for (const model of [ofAnthropic(anthropicCites(0, 'other.pdf')), ofAnthropic(anthropicCites(7, 'a.pdf'))]) {
       const { citation, block } = await citedIn(model, [pdf('a.pdf'), question])
       expect(block).toBeUndefined()
@@ -92,7 +92,7 @@ describe('a page citation', () => {
     }
   })
 
-  it('finds its block if the model receives more of a message than the history holds', async () => {
+  it('finds the cited block despite blocks that transformContext adds', async () => {
     const old: FileContent = { type: 'file', mimeType: 'application/pdf', fileId: 'file_1', api: 'openAiResponses', name: 'b.pdf' }
     const labelled: Partial<AgentOptions> = {
       transformContext: (messages) =>
@@ -102,7 +102,7 @@ describe('a page citation', () => {
     expect(block).toMatchObject({ name: 'a.pdf' })
   })
 
-  it('finds its block among results, with failed ones last', async () => {
+  it('finds the cited block among tool results, with failed ones last', async () => {
     const result = (name: string, isError: boolean) =>
       defineTool({ name, description: name, parameters: { type: 'object' }, execute: () => ({ content: [pdf(`${name}.pdf`)], isError }) })
     const tools = [result('bad', true), result('good', false)]

@@ -23,7 +23,7 @@ const answers: [name: string, create: (baseUrl: string) => Model, body: Uint8Arr
   ['Bedrock', (baseUrl) => bedrock('x.y', { baseUrl }), bytesOf('text'), 'application/vnd.amazon.eventstream'],
 ]
 
-describe('30 calls over HTTP/1.1 use at most 2 connections', () => {
+describe('connection reuse over HTTP/1.1', () => {
   let connections = 0
   let answer: (response: ServerResponse) => void = () => undefined
   const server = createServer((request, response) => {
@@ -45,7 +45,7 @@ describe('30 calls over HTTP/1.1 use at most 2 connections', () => {
     server.close()
   })
 
-  it.each(answers)('%s', async (_name, create, body, type) => {
+  it.each(answers)('uses at most 2 connections for 30 calls: %s', async (_name, create, body, type) => {
     connections = 0
     // The end of the body comes after the last event, in a packet of its own.
     answer = (response) => {
@@ -60,7 +60,7 @@ describe('30 calls over HTTP/1.1 use at most 2 connections', () => {
     expect(connections).toBeLessThanOrEqual(2)
   })
 
-  it('reuses connections after an HTTP error too', async () => {
+  it('reuses connections after an HTTP error', async () => {
     connections = 0
     answer = (response) => response.writeHead(429, { 'content-type': 'application/json' }).end('{"error":{"message":"later"}}')
     const model = anthropic('claude-test', { baseUrl: origin })
@@ -78,7 +78,7 @@ describe('bytes after the last event', () => {
     return await outcomeOf(provider, plainRequest(config, { credential: key }), signal)
   }
 
-  it('limits how much it reads', async () => {
+  it('limits how many trailing bytes it reads', async () => {
     const controller = new AbortController()
     let pulls = 0
     const endless = function* () {
@@ -96,7 +96,7 @@ describe('bytes after the last event', () => {
     expect(getEventListeners(controller.signal, 'abort')).toEqual([])
   })
 
-  it('returns the message at once and cancels the body on abort', async () => {
+  it('returns the message immediately and cancels the body on abort', async () => {
     const controller = new AbortController()
     const body = bodyOf([text], 'hang')
     const { message } = await play(body.stream, controller.signal)

@@ -28,7 +28,7 @@ describe('the context window of a model', () => {
     ['o3', 200_000],
     ['o4-mini', 200_000],
     ['ft:gpt-4o:acme::x', 128_000],
-  ])('%s: matches its family in every factory', (id, tokens) => {
+  ])('matches the window of its model family in every factory: %s', (id, tokens) => {
     expect(openai(id).config.contextWindow).toBe(tokens)
     expect(openaiResponses(id).config.contextWindow).toBe(tokens)
     expect(openaiCompatible(id, { baseUrl }).config.contextWindow).toBe(tokens)
@@ -37,7 +37,7 @@ describe('the context window of a model', () => {
     expect(azure('mine', { resource: 'r', underlyingModel: id }).config.contextWindow).toBe(tokens)
   })
 
-  it('never exceeds the catalogue for any OpenAI model', () => {
+  it('never exceeds the catalogue limit of an OpenAI model', () => {
     const others = catalogue.list('openai').filter(({ id, contextWindow }) => openai(id).config.contextWindow !== contextWindow)
     // Aliases that name no family.
     expect(others.map(({ id }) => id)).toEqual(others.map(({ id }) => id).filter((id) => /^(chat-latest|gpt-daybreak-)/.test(id)))
@@ -50,7 +50,7 @@ describe('the context window of a model', () => {
     expect(openai('gpt-daybreak-red-latest', { catalogue }).config.contextWindow).toBe(400_000)
   })
 
-  it('has a default for unknown models', () => {
+  it('uses the default window for unknown models', () => {
     expect(openai('gpt-of-tomorrow').config.contextWindow).toBe(128_000)
     expect(openaiResponses('grok-4.3', { baseUrl }).config.contextWindow).toBe(128_000)
     expect(local('qwen3').config.contextWindow).toBe(128_000)

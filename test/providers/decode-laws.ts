@@ -25,7 +25,7 @@ function essence({ message, error, events }: Outcome): string {
 
 /** What holds for every decoder, as tests: `streamProviderSuite` has the same laws in the strength that a suite for others can have. */
 export function decodeLaws({ names, bytesOf, replay, fragmentations }: DecodedAnswers): void {
-  it('puts every delta at the index of its block in the finished message', async () => {
+  it('gives every delta the index of its block in the finished message', async () => {
     for (const name of names) {
       const { message, events } = await replay([bytesOf(name)])
       if (message === undefined) continue
@@ -48,7 +48,7 @@ export function decodeLaws({ names, bytesOf, replay, fragmentations }: DecodedAn
     }
   })
 
-  describe('the message at any chunk boundary', () => {
+  describe('decoding at any chunk boundary', () => {
     it.each(names)('decodes %s cut in two', async (name) => {
       const bytes = bytesOf(name)
       const whole = essence(await replay([bytes]))
@@ -73,7 +73,7 @@ export function decodeLaws({ names, bytesOf, replay, fragmentations }: DecodedAn
     })
   })
 
-  it('settles on any bytes with a message or a ProviderError', async () => {
+  it('returns a message or throws a ProviderError for any bytes', async () => {
     const damage = fc.record({
       source: fc.constantFrom(...names.map(bytesOf)),
       edits: fc.array(fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), byte: fc.nat(255) }), { maxLength: 8 }),

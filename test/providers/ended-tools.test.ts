@@ -91,25 +91,25 @@ const toolsOf = (message: AssistantMessage | undefined) => (message?.content ?? 
 const closed = [{ status: 'failed', error: { code: expect.any(String) } }]
 
 describe.each(Object.entries(services))('a hosted tool that %s left open', (_name, { model, open, end, fault }) => {
-  it('fails after the response finished', async () => {
+  it('marks the tool as failed after a finished response', async () => {
     const message = await messageOf(model([...open, ...end]))
     expect(message?.stopReason).toBe('stop')
     expect(toolsOf(message)).toMatchObject(closed)
   })
 
-  it('fails after the provider reported an error', async () => {
+  it('marks the tool as failed after a provider error', async () => {
     const message = await messageOf(model([...open, fault]))
     expect(message?.stopReason).toBe('error')
     expect(toolsOf(message)).toMatchObject(closed)
   })
 
-  it('fails after the caller aborted', async () => {
+  it('marks the tool as failed after an abort', async () => {
     const message = await messageOf(model(open, 'hang'), { systemPrompt: 'abort' })
     expect(message?.stopReason).toBe('aborted')
     expect(toolsOf(message)).toMatchObject(closed)
   })
 
-  it.each(['close', 'break'] as const)('fails after the connection ended with "%s"', async (ending) => {
+  it.each(['close', 'break'] as const)('marks the tool as failed after the connection ends with "%s"', async (ending) => {
     const message = await messageOf(model(open, ending))
     expect(message?.stopReason).toBe('error')
     expect(toolsOf(message)).toMatchObject(closed)
@@ -138,18 +138,18 @@ describe('a hosted tool opened by an earlier part of a paused response', () => {
       ]),
     })
 
-  it('fails when a later part ends without its result', async () => {
+  it('marks the tool as failed if a later part ends without its result', async () => {
     expect(toolsOf(await messageOf(part('end_turn'), { continues: structuredClone(opened) }))).toMatchObject(closed)
   })
 
-  it('stays open while the response pauses again', async () => {
+  it('keeps the tool running while the response pauses again', async () => {
     const message = await messageOf(part('pause_turn'), { continues: structuredClone(opened) })
     expect(toolsOf(message)).toMatchObject([{ status: 'running' }])
   })
 })
 
 describe('a hosted tool in parallel with a client tool call', () => {
-  it('stays open for Anthropic, which continues it after our tool result', async () => {
+  it('keeps the tool running for Anthropic, which continues after our tool result', async () => {
     const { model, open } = services.anthropic ?? expect.fail('no such service')
     const call = { type: 'content_block_start', index: 1, content_block: { type: 'tool_use', id: 'c', name: 'read', input: {} } }
     const message = await messageOf(
@@ -159,7 +159,7 @@ describe('a hosted tool in parallel with a client tool call', () => {
     expect(toolsOf(message)).toMatchObject([{ status: 'running' }])
   })
 
-  it('fails for Chat Completions, which never continues it', async () => {
+  it('marks the tool as failed for Chat Completions, which never continues it', async () => {
     const { model, open } = services.chat ?? expect.fail('no such service')
     const call = { index: 0, id: 'c', function: { name: 'read', arguments: '{}' } }
     const message = await messageOf(model([...open, { choices: [{ delta: { tool_calls: [call] }, finish_reason: 'tool_calls' }] }]))
@@ -172,13 +172,13 @@ describe('a hosted tool approval request', () => {
   const item = { type: 'mcp_approval_request', id: 'mcpr_1', server_label: 's', name: 'n', arguments: '{}' }
   const added = { type: 'response.output_item.done', output_index: 0, item }
 
-  it('stays open when the response finished', async () => {
+  it('keeps the request open after a finished response', async () => {
     const { model, end } = services.responses ?? expect.fail('no such service')
     const message = await messageOf(model([added, ...end]))
     expect(toolsOf(message)).toMatchObject([{ status: 'running', needsApproval: true }])
   })
 
-  it('fails when the response failed', async () => {
+  it('marks the request as failed after a failed response', async () => {
     const { model, fault } = services.responses ?? expect.fail('no such service')
     expect(toolsOf(await messageOf(model([added, fault])))).toMatchObject(closed)
   })

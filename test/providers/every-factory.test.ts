@@ -30,7 +30,7 @@ const inStream: Record<Wire, string | Uint8Array> = {
 }
 
 describe.each(wires)('%s', (wire) => {
-  it('sends to baseUrl through the given fetch with the extra headers', async () => {
+  it('sends requests to baseUrl through the given fetch with extra headers', async () => {
     const { sent } = await call(wire, { status: 500 })
     expect(sent?.url.startsWith(`${baseUrl}/`)).toBe(true)
     expect(sent?.headers.get('x-team')).toBe('blue')

@@ -29,7 +29,7 @@ function turnsOf(body: Record<string, unknown> | undefined): string[] {
 }
 
 describe('a prompt whose run failed', () => {
-  it.each(wires)('stays a turn of its own: %s', async (wire) => {
+  it.each(wires)('separates a failed prompt from the next with a placeholder: %s', async (wire) => {
     const { model, sent } = server.service(wire, refused, refused, saying)
     const agent = new Agent({ model: model() })
     for (const question of ['One?', 'Two?', 'Three?']) await agent.prompt(question).result
@@ -38,7 +38,7 @@ describe('a prompt whose run failed', () => {
     expect(JSON.stringify(agent.messages)).not.toContain(placeholder)
   })
 
-  it('stays a separate turn after reopening the session', async () => {
+  it('separates a failed prompt from the next after reopening the session', async () => {
     const store = memorySessionStore()
     const { model, sent } = server.service('anthropic', refused, saying)
     const first = new Agent({ model: model(), session: store, sessionId: 'failed' })
@@ -50,7 +50,7 @@ describe('a prompt whose run failed', () => {
     expect(turnsOf(sent[1])).toEqual(['user: One?', `assistant: ${placeholder}`, 'user: Two?'])
   })
 
-  it('has no error note after a later response', async () => {
+  it('adds no placeholder if a later response exists', async () => {
     const { model, sent } = server.service('openai', refused, saying)
     const agent = new Agent({ model: model() })
     await agent.prompt('One?').result

@@ -11,15 +11,13 @@ describe('schemas for Claude', () => {
     additionalProperties: false,
   })
 
-  it('uses plain integers and describes its limits in words', async () => {
+  it('sends plain integers and describes their limits in the description', async () => {
     const { schema, warnings } = await formatSent(wire, amount({ minimum: -9007199254740991, maximum: 9007199254740991 }))
     expect(schema).toEqual(amount({ description: '(minimum: -9007199254740991, maximum: 9007199254740991)' }))
-    expect(warnings).toEqual([
-      'responseFormat place is sent without minimum of amount, maximum of amount: answers are still checked against it',
-    ])
+    expect(warnings).toEqual(['responseFormat place is sent without minimum of amount, maximum of amount: responses are still validated'])
   })
 
-  it('keeps the constraints of union branches and of the fields next to the union', async () => {
+  it('keeps the constraints of union branches and their sibling fields', async () => {
     const place: JsonSchema = {
       type: 'object',
       properties: { city: { type: 'string' } },
@@ -73,7 +71,7 @@ describe('schemas for OpenAI', () => {
   })
 })
 
-it('omits property names that Claude rejects but accepts them in the output', async () => {
+it('omits property names that Claude rejects, but accepts them in the output', async () => {
   const filter = { $filter: { type: 'string' }, top: { type: 'integer' } }
   const parameters = { type: 'object', properties: filter, required: ['$filter'], additionalProperties: false }
   const { schema, warnings } = await toolSent(wires.anthropic as Wire, parameters)
@@ -82,7 +80,7 @@ it('omits property names that Claude rejects but accepts them in the output', as
   expect(warnings).toEqual([expect.stringContaining('the name of $filter')])
 })
 
-it('omits enums of other than strings or numbers for Gemini and warns', async () => {
+it('omits boolean enums for Gemini with a warning', async () => {
   const done = { type: 'boolean', enum: [true] }
   const { schema, warnings } = await toolSent(wires.gemini as Wire, { type: 'object', properties: { done } })
   expect(schema.properties).toEqual({ done: { type: 'boolean', description: '(enum: [true])' } })
@@ -95,14 +93,14 @@ it('converts the boolean bounds of draft 4 to numbers', async () => {
   expect(schema.properties).toEqual({ age: { type: 'number', minimum: 0, exclusiveMinimum: 0, maximum: 9 } })
 })
 
-it('keeps the fields next to a reference when inlining it', async () => {
+it('keeps the fields next to an inlined reference', async () => {
   const base = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }
   const place = { $ref: '#/$defs/base', properties: { b: { type: 'string' } } }
   const { schema } = await toolSent(wires['bedrock, Nova'] as Wire, { type: 'object', properties: { place }, $defs: { base } })
   expect(schema.properties).toMatchObject({ place: { properties: { a: { type: 'string' }, b: { type: 'string' } }, required: ['a'] } })
 })
 
-it('lists no type without possible values', async () => {
+it('omits types without possible values', async () => {
   const kind = { type: ['string', 'integer'], enum: ['a'] }
   const schema = { type: 'object', properties: { kind }, required: ['kind'], additionalProperties: false }
   expect((await formatSent(wires.anthropic as Wire, schema)).schema.properties).toEqual({ kind: { type: 'string', enum: ['a'] } })

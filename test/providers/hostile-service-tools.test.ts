@@ -102,13 +102,13 @@ describe.each(Object.entries(services))('hosted tool calls of %s', (name, { mode
     return outcome
   }
 
-  it('keeps every result of calls with the same id', async () => {
+  it('keeps every result of hosted tool calls with the same id', async () => {
     const outcome = await played(...call('a'), ...result('a', 'first'), ...call('a'), ...result('a', 'second'))
     expect(outcome.error).toBeUndefined()
     expect(JSON.stringify(toolsOf(outcome))).toContain('second')
   })
 
-  it('creates a call for a result without one', async () => {
+  it('creates a hosted tool call for a result without one', async () => {
     const outcome = await played(...result('nobody', 'found'))
     expect(outcome.error).toBeUndefined()
     expect(JSON.stringify(outcome.message?.content)).toContain('found')
@@ -122,7 +122,7 @@ describe.each(Object.entries(services))('hosted tool calls of %s', (name, { mode
   })
 
   // Bedrock's frames are written from values here, which no writer of JSON takes that deep.
-  it.skipIf(name === 'bedrock')('may find what is nested without end: an answer or an error, at once', async () => {
+  it.skipIf(name === 'bedrock')('returns a message or an error for an endlessly nested result', async () => {
     const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
     const chunks = result('a', 'MARK').map((chunk) => JSON.stringify(chunk).replace('"MARK"', () => deep))
     const { provider, config } = model([...call('a'), ...chunks, ...end])
@@ -130,7 +130,7 @@ describe.each(Object.entries(services))('hosted tool calls of %s', (name, { mode
     expect(message !== undefined || error instanceof ProviderError).toBe(true)
   })
 
-  it('survives results nested deeper than the stack', async () => {
+  it('accepts results nested more than a thousand levels deep', async () => {
     let deep: unknown = 'end'
     for (let level = 0; level < 1500; level += 1) deep = [deep]
     const { message, error } = await played(...call('a'), ...result('a', deep))
@@ -139,7 +139,7 @@ describe.each(Object.entries(services))('hosted tool calls of %s', (name, { mode
   })
 })
 
-describe('large inputs of one kind', () => {
+describe('large responses of one kind', () => {
   const text = `${'😀'.repeat(200_000)}end`
   const many = Array.from({ length: 10_000 }, (_, at) => ({
     type: 'url_citation',
@@ -149,7 +149,7 @@ describe('large inputs of one kind', () => {
   }))
   const whole = { range: { start: 400_000, end: 400_003 } }
 
-  it('reads many sources of a long text in bounded time', async () => {
+  it('reads many citations of a long text in bounded time', async () => {
     const item = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text, annotations: many }] }
     const place = { output_index: 0, item_id: 'msg_1', content_index: 0 }
     const responses = openaiResponses('gpt-test', {

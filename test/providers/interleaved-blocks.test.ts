@@ -78,7 +78,7 @@ const shownBy = ({ message, error }: Outcome) => {
 }
 
 describe.each(Object.entries(protocols))('interleaved blocks of %s', (_name, play) => {
-  it('keeps their start order, thinking included', async () => {
+  it('keeps blocks in start order, including thinking', async () => {
     const kinds = ['thinking', 'text', 'call'] as const
     const opened: Step[] = kinds.map((_, at) => ['open', at])
     const ended: Step[] = kinds.map((_, at) => ['end', at])
@@ -86,7 +86,7 @@ describe.each(Object.entries(protocols))('interleaved blocks of %s', (_name, pla
     expect(shownBy(await play(kinds, steps))).toEqual([['thinking', 'Hm.'], ['text', 'AB'], ['call']])
   })
 
-  it('drops a block that ended without content', async () => {
+  it('drops a block that ends without content', async () => {
     const steps: Step[] = [
       ['open', 0],
       ['end', 0],

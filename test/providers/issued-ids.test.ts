@@ -51,13 +51,13 @@ function idsIn(body: unknown): string[] {
 const withIds: readonly Wire[] = wires.filter((wire) => wire !== 'google')
 
 describe('an id issued by a provider', () => {
-  it.each(withIds)('returns to the provider unchanged: %s', async (wire) => {
+  it.each(withIds)('returns an issued id to its provider unchanged: %s', async (wire) => {
     const { model, sent } = server.service(wire, calling(signed), saying)
     expect((await agentOf(model()).prompt('Look').result).status).toBe('completed')
     expect(idsIn(sent[1])).toEqual([signed, signed])
   })
 
-  it.each(withIds)('returns unchanged after a turn of another model, which receives a legal id: %s', async (wire) => {
+  it.each(withIds)('keeps an issued id for its model, and sends a valid id to another: %s', async (wire) => {
     const own = server.service(wire, calling(signed), saying)
     const other = server.service(wire, saying)
     const agent = agentOf(own.model())
@@ -72,7 +72,7 @@ describe('an id issued by a provider', () => {
     expect(idsIn(own.sent[2])).toEqual([signed, signed])
   })
 
-  it.each(['openai', 'openai-responses', 'vertex'] as const)('returns unchanged although later turns repeat it: %s', async (wire) => {
+  it.each(['openai', 'openai-responses', 'vertex'] as const)('keeps an issued id although later turns repeat it: %s', async (wire) => {
     const { model, sent } = server.service(wire, calling('look:0'), saying, calling('look:0'), saying)
     const agent = agentOf(model())
     await agent.prompt('Look').result
@@ -80,7 +80,7 @@ describe('an id issued by a provider', () => {
     expect(idsIn(sent[3])).toEqual(['look:0', 'look:0', 'look:0', 'look:0'])
   })
 
-  it.each(['anthropic', 'bedrock'] as const)('changes if it repeats and the provider rejects duplicates: %s', async (wire) => {
+  it.each(['anthropic', 'bedrock'] as const)('replaces a repeated id if the provider rejects duplicates: %s', async (wire) => {
     const { model, sent } = server.service(wire, calling('look-0'), saying, calling('look-0'), saying)
     const agent = agentOf(model())
     await agent.prompt('Look').result
@@ -91,7 +91,7 @@ describe('an id issued by a provider', () => {
     expect(fourth).toBe(third)
   })
 
-  it('returns unchanged after reopening the session', async () => {
+  it('keeps an issued id after reopening the session', async () => {
     const store = memorySessionStore()
     const { model, sent } = server.service('openai', calling(signed), saying)
     const first = new Agent({ model: model(), tools: [look], session: store, sessionId: 'a' })
@@ -107,7 +107,7 @@ describe('an id issued by a provider', () => {
 const call = (id: string): ToolCallContent => ({ type: 'toolCall', id, name: 'look', arguments: {} })
 
 describe('a foreign id', () => {
-  it('becomes legal if it comes from another protocol of the same provider', async () => {
+  it('converts an id from another protocol to a valid one', async () => {
     const chat = openaiCompatible('m', {
       provider: 'gateway',
       baseUrl: 'http://127.0.0.1:9',
@@ -140,7 +140,7 @@ function callOf(id: string, index: number): object {
 }
 
 describe("OpenRouter's reasoning_details", () => {
-  it('matches the ids of its calls, also if two share an index', async () => {
+  it('keeps reasoning_details in sync with call ids, also at the same index', async () => {
     const ids = ['look_0_1234567890123456789012345678901234567890', 'look_1_1234567890123456789012345678901234567890']
     const details = ids.map((id) => ({ type: 'reasoning.encrypted', index: 0, id, data: `sig ${id}`, format: 'google-gemini-v1' }))
     const delta = { reasoning_details: details, tool_calls: ids.map(callOf) }

@@ -48,7 +48,7 @@ describe('zero counts in a later usage report', () => {
     expect(usage).toMatchObject({ input: 70, cacheRead: 20, cacheWrite: 10, output: 5, totalTokens: 105 })
   })
 
-  it('replaces earlier counts if the report counts some input, as after compaction: Anthropic', async () => {
+  it('replaces earlier counts after a server-side compaction: Anthropic', async () => {
     const usage = { input_tokens: 181, cache_read_input_tokens: 0, cache_creation_input_tokens: 0, output_tokens: 8 }
     const compacted = messages.map((event) => (event.type === 'message_delta' ? { ...event, usage } : event))
     expect(await usageOf(anthropic('m', { fetch: answering([sse(...compacted)]) }))).toMatchObject({
@@ -68,7 +68,7 @@ describe('zero counts in a later usage report', () => {
     expect(usage).toMatchObject({ input: 70, cacheRead: 20, output: 5, totalTokens: 95 })
   })
 
-  it('keeps an earlier report: Bedrock', async () => {
+  it('keeps the counts of an earlier report: Bedrock', async () => {
     const frames = [
       frame('messageStart', {}),
       frame('metadata', { usage: { inputTokens: 90, outputTokens: 5, totalTokens: 95 } }),
@@ -82,12 +82,12 @@ describe('zero counts in a later usage report', () => {
     ['anthropicMessages', messages, { input: 70, cacheRead: 20, cacheWrite: 10, output: 5 }],
     ['openAiCompletions', chunks, { input: 90, output: 5, totalTokens: 95 }],
     ['googleGenerativeAi', gemini, { input: 70, cacheRead: 20, output: 5 }],
-  ] as const)('has the same meaning in a passed-through response: %s', (api, events, expected) => {
+  ] as const)('reads passed-through usage the same way: %s', (api, events, expected) => {
     const read = usageReader(api)
     expect(events.map((event) => read(event)).at(-1)).toMatchObject(expected)
   })
 
-  it('counts a prompt once if the later report has it as cached', async () => {
+  it('counts a prompt once if the later report lists it as cached', async () => {
     const report = (cached_tokens: number) => ({ prompt_tokens: 90, completion_tokens: 5, prompt_tokens_details: { cached_tokens } })
     const played = chunks.map((chunk, at) => ({ ...chunk, usage: report(at * 90) }))
     expect(await usageOf(openai('m', { fetch: answering([sse(...played)]) }))).toMatchObject({ input: 0, cacheRead: 90, totalTokens: 95 })

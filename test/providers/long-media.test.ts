@@ -51,7 +51,7 @@ async function bodyOf({ config, provider }: Model, messages: Message[]): Promise
 }
 
 describe.each(models)('large media: %s', (_name, model) => {
-  it('encodes like small media in every request of a growing conversation', async () => {
+  it('encodes large media like small media in every request', async () => {
     const messages = { long: historyOf(model, long), short: historyOf(model, short) }
     for (let length = 1; length <= messages.long.length; length += 1) {
       const [sent, expected] = [await bodyOf(model, messages.long.slice(0, length)), await bodyOf(model, messages.short.slice(0, length))]
@@ -73,7 +73,7 @@ describe.each(models)('large media: %s', (_name, model) => {
   })
 })
 
-it('sends reasoning bound to its prefix back only after the same bytes', async () => {
+it('sends prefix-bound reasoning back only after the same bytes', async () => {
   const { config, provider } = anthropic('claude-opus-5-5', key)
   const asked = (data: string): Message => ({
     role: 'user',

@@ -43,21 +43,21 @@ describe('a PDF in a user message', () => {
       { document: { format: 'pdf', name: 'document-1', source: { bytes: data }, context: 'a.pdf', citations: { enabled: true } } },
     ],
     ['Gemini', google('gemini-3-pro', keys), { inlineData: { mimeType: 'application/pdf', data } }],
-  ])('sends its bytes to %s', async (_name, model, block) => {
+  ])('sends PDF bytes to %s', async (_name, model, block) => {
     expect(await bodyOf(model, pdf)).toContain(JSON.stringify(block))
   })
 
-  it('sends its URL or file id if the provider accepts them', async () => {
+  it('sends a PDF by URL or file id if the provider accepts it', async () => {
     const byUrl: FileContent = { type: 'file', mimeType: 'application/pdf', url: 'https://a.example/a.pdf' }
     const byId: FileContent = { type: 'file', mimeType: 'application/pdf', fileId: 'f1', api: 'anthropicMessages' }
     expect(await bodyOf(anthropic('claude-sonnet-5', keys), byUrl)).toContain('"source":{"type":"url","url":"https://a.example/a.pdf"}')
     expect(await bodyOf(anthropic('claude-sonnet-5', keys), byId)).toContain('"source":{"type":"file","file_id":"f1"}')
     expect(await bodyOf(openaiResponses('gpt-5.1', keys), byUrl)).toContain('"file_url":"https://a.example/a.pdf"')
     expect(await bodyOf(google('gemini-3-pro', keys), byUrl)).toContain('"fileUri":"https://a.example/a.pdf"')
-    expect(await bodyOf(openai('gpt-5.1', keys), byId)).toContain('was uploaded to another service')
+    expect(await bodyOf(openai('gpt-5.1', keys), byId)).toContain('was uploaded to another provider')
   })
 
-  it('sends its URL to Vertex AI, and to the Gemini API for YouTube only', async () => {
+  it('sends a PDF URL to Vertex AI, but only YouTube URLs to the Gemini API', async () => {
     const video: FileContent = { type: 'file', mimeType: 'video/mp4', url: 'https://www.youtube.com/watch?v=abc' }
     const other: FileContent = { type: 'file', mimeType: 'video/mp4', url: 'https://www.youtube.com.evil.example/watch?v=abc' }
     const byUrl: FileContent = { type: 'file', mimeType: 'application/pdf', url: 'https://a.example/a.pdf' }
@@ -68,23 +68,23 @@ describe('a PDF in a user message', () => {
     expect(await bodyOf(vertex('gemini-3-flash', { ...keys, capabilities: { mediaByUrl: [] } }), byUrl)).toContain('does not fetch')
   })
 
-  it('sends its URL or an uploaded file to xAI, which accepts no document bytes', async () => {
+  it('sends a PDF to xAI by URL or file id, never as bytes', async () => {
     const grok = openaiResponses('grok-4.3', { ...keys, provider: 'xai', baseUrl: 'https://api.x.ai/v1' })
     const byUrl: FileContent = { type: 'file', mimeType: 'application/pdf', url: 'https://a.example/a.pdf' }
     const byId: FileContent = { type: 'file', mimeType: 'application/pdf', fileId: 'file_1', api: 'openAiResponses' }
     expect(await bodyOf(grok, byUrl)).toContain('{"type":"input_file","file_url":"https://a.example/a.pdf"}')
     expect(await bodyOf(grok, byId)).toContain('{"type":"input_file","file_id":"file_1"}')
-    const reason = 'this service takes a.pdf (application/pdf) by an address or uploaded, and not its bytes'
+    const reason = 'this provider accepts a.pdf (application/pdf) by URL or upload, not as bytes'
     const inline: FileContent = { type: 'file', mimeType: 'application/pdf', data, name: 'a.pdf' }
     expect(await bodyOf(grok, inline)).toContain(`(file left out: ${reason})`)
     const { provider, config } = grok
     expect((await provider.encode(plainRequest(config, { messages: asked(inline) }))).warnings).toEqual([
-      `A file was left out of a request: ${reason}.`,
+      `A file was dropped from a request: ${reason}.`,
     ])
     await expect(provider.encode(plainRequest(config, { messages: asked(inline), requireMedia: true }))).rejects.toThrow(reason)
   })
 
-  it('sends its URL to Mistral', async () => {
+  it('sends a PDF to Mistral by URL', async () => {
     const mistral = openaiCompatible('mistral-medium-latest', { ...keys, backend: 'mistral' })
     const byUrl: FileContent = { type: 'file', mimeType: 'application/pdf', url: 'https://a.example/a.pdf' }
     expect(await bodyOf(mistral, pdf)).toContain(
@@ -93,7 +93,7 @@ describe('a PDF in a user message', () => {
     expect(await bodyOf(mistral, byUrl)).toContain('{"type":"document_url","document_url":"https://a.example/a.pdf"}')
   })
 
-  it('warns about fields that the provider does not support', async () => {
+  it('warns about document fields that the provider does not support', async () => {
     const told = { ...pdf, context: 'Of 2026.' }
     const models = [openai('gpt-5.1', keys), openaiResponses('gpt-5.1', keys), google('gemini-3-pro', keys)]
     for (const { provider, config } of models) {
@@ -110,17 +110,17 @@ describe('a PDF in a user message', () => {
     }
   })
 
-  it('becomes a text note with a warning if the provider rejects it', async () => {
+  it('replaces a PDF with a text note and a warning if the model takes none', async () => {
     const model = bedrock('mistral.mistral-large-3-v1:0', { region: 'eu-west-1', apiKey: 'k' })
-    expect(await bodyOf(model, pdf)).toContain('(file left out: this model does not take a.pdf (application/pdf))')
+    expect(await bodyOf(model, pdf)).toContain('(file left out: this model does not accept a.pdf (application/pdf))')
     const { warnings } = await model.provider.encode(
       plainRequest(model.config, { messages: asked(pdf), cache: { type: 'disabled' }, credential: 'k' }),
     )
-    expect(warnings).toContainEqual('A file was left out of a request: this model does not take a.pdf (application/pdf).')
+    expect(warnings).toContainEqual('A file was dropped from a request: this model does not accept a.pdf (application/pdf).')
   })
 })
 
-it('inlines a text file if the model accepts no such file', async () => {
+it('inlines a text file if the model accepts no text files', async () => {
   const csv: FileContent = { type: 'file', mimeType: 'text/csv', data: btoa('a,b'), name: 'a.csv' }
   expect(await bodyOf(openai('gpt-5.1', keys), csv)).toContain('a.csv:\\\\na,b'.replace('\\\\', '\\'))
 })
@@ -138,7 +138,7 @@ describe('an office file', () => {
   }
   const zip = btoa('PK\x03\x04')
 
-  it.each(Object.entries(types))('sends it unchanged to Responses: %s', async (end, mimeType) => {
+  it.each(Object.entries(types))('sends an office file unchanged to Responses: %s', async (end, mimeType) => {
     const file: FileContent = { type: 'file', mimeType, data: zip, name: `a.${end}` }
     const block = { type: 'input_file', filename: `a.${end}`, file_data: `data:${mimeType};base64,${zip}` }
     for (const id of ['gpt-5.1', 'gpt-5-pro', 'gpt-5.2-codex', 'gpt-unheard-of'])
@@ -151,7 +151,7 @@ describe('an office file', () => {
     )
   })
 
-  it('becomes a text note with a warning elsewhere', async () => {
+  it('replaces an office file with a text note and a warning elsewhere', async () => {
     const file: FileContent = { type: 'file', mimeType: types.docx, data: zip, name: 'a.docx' }
     const others = [
       openai('gpt-5.1', keys),
@@ -172,7 +172,7 @@ describe('a text with citations enabled', () => {
     data: Buffer.from(long).toString('base64'),
   })
 
-  it('becomes a document for Anthropic at any length and text elsewhere', async () => {
+  it('sends a cited text as a document to Anthropic, and as text elsewhere', async () => {
     for (const said of [words, words.repeat(8000)]) {
       const document = {
         type: 'document',
@@ -191,13 +191,13 @@ describe('audio and video in Chat Completions', () => {
   const sound: FileContent = { type: 'file', mimeType: 'audio/mpeg', data: 'AAAA', name: 'a.mp3' }
   const video: FileContent = { type: 'file', mimeType: 'video/mp4', data: 'AAAA' }
 
-  it('goes only to models that support them, by table or configuration', async () => {
+  it('sends audio and video only to models that support them', async () => {
     const hears = openai('gpt-audio', keys)
     expect(await bodyOf(hears, sound)).toContain('{"type":"input_audio","input_audio":{"data":"AAAA","format":"mp3"}}')
-    expect(await bodyOf(hears, pdf)).toContain('does not take')
+    expect(await bodyOf(hears, pdf)).toContain('does not accept')
     const takes = openrouter('google/gemini-3-pro', { ...keys, capabilities: { media: ['audio/*', 'video/*'] } })
     expect(await bodyOf(takes, { ...sound, mimeType: 'audio/wav' })).toContain('"format":"wav"')
     expect(await bodyOf(takes, video)).toContain('{"type":"video_url","video_url":{"url":"data:video/mp4;base64,AAAA"}}')
-    expect(await bodyOf(openai('gpt-5.1', keys), sound)).toContain('does not take')
+    expect(await bodyOf(openai('gpt-5.1', keys), sound)).toContain('does not accept')
   })
 })

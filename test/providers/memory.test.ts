@@ -107,7 +107,7 @@ async function freshBody({ config, provider }: Model, messages: readonly Message
 }
 
 describe('the encoder cache', () => {
-  it.each(named)('keeps requests identical: %s', async (_name, model) => {
+  it.each(named)('produces the same request as a fresh encoder: %s', async (_name, model) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 14 }), async (steps) => {
         const conversations = new Conversations()
@@ -121,7 +121,7 @@ describe('the encoder cache', () => {
     )
   })
 
-  it('keeps requests identical if reasoning is bound to its prefix', async () => {
+  it('produces the same request if reasoning is bound to its prefix', async () => {
     const play = answering([fixture('anthropic/thinking.sse')])
     const model = anthropic('claude-opus-4-8', { fetch: play })
     const ask = async (messages: readonly Message[]) =>
@@ -144,7 +144,7 @@ describe('the encoder cache', () => {
 })
 
 describe('a result that arrives after a later response', () => {
-  it.each(named)('follows its call: %s', async (_name, model) => {
+  it.each(named)('places a late result after its call: %s', async (_name, model) => {
     const by = authorOf(model.config)
     const call = { type: 'toolCall' as const, id: 'a', name: 'read', arguments: {} }
     const asked = [user('Hi'), answerBy(by, [call], { stopReason: 'toolUse' })]
@@ -183,7 +183,7 @@ describe('ids that repeat in every turn', () => {
     return reads
   }
 
-  it('costs about as much as distinct ids, at constant cost per turn', async () => {
+  it('encodes repeated ids about as fast as distinct ones, in constant time per turn', async () => {
     const distinct = await readsOf(400, (n) => `call_${n}`)
     const repeated = await readsOf(400, () => 'call_0')
     expect(repeated).toBeLessThanOrEqual(3 * distinct)

@@ -182,12 +182,12 @@ async function heard(protocol: Protocol, frames: readonly Frame[]) {
 describe.each(Object.entries(protocols))('the %s decoder on unknown data', (_name, protocol) => {
   const answers = protocol.frames()
 
-  it('reports no known data', async () => {
+  it('warns about no known data', async () => {
     for (const frames of answers)
-      expect((await heard(protocol, frames)).warned.filter((each) => each.includes('in its answer'))).toEqual([])
+      expect((await heard(protocol, frames)).warned.filter((each) => each.includes('in its response'))).toEqual([])
   })
 
-  it('shows, keeps or reports a field beside the known ones', async () => {
+  it('shows, keeps or reports an unknown field in any known object', async () => {
     const cases = fc.record({ which: fc.nat(), where: fc.nat(), place: fc.nat(), value: strange })
     await fc.assert(
       fc.asyncProperty(cases, async ({ which, where, place, value }) => {
@@ -203,7 +203,7 @@ describe.each(Object.entries(protocols))('the %s decoder on unknown data', (_nam
     )
   })
 
-  it('keeps or reports an unknown block, wherever the response is cut after it', async () => {
+  it('keeps or reports an unknown block, wherever the response is truncated', async () => {
     const { block } = protocol
     if (block === undefined) return
     const cases = fc.record({ which: fc.nat(), where: fc.nat(), rest: fc.nat() })
@@ -223,7 +223,7 @@ describe.each(Object.entries(protocols))('the %s decoder on unknown data', (_nam
     )
   })
 
-  it('reports unknown events with content', async () => {
+  it('reports unknown events that carry content', async () => {
     const { stranger } = protocol
     if (stranger === undefined) return
     for (const frames of answers) {

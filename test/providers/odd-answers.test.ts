@@ -18,26 +18,26 @@ function messages(stopReason: string, usage: object): Uint8Array {
 const nothing = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 }
 
 describe('invalid token counts', () => {
-  it('counts as zero: Anthropic', async () => {
+  it('counts invalid token counts as zero: Anthropic', async () => {
     const usage = { input_tokens: -5, output_tokens: '7', cache_read_input_tokens: -1, cache_creation_input_tokens: {} }
     expect((await anthropicCall(answering([messages('end_turn', usage)]))).message?.usage).toMatchObject(nothing)
   })
 
-  it('counts as zero: Bedrock', async () => {
+  it('counts invalid token counts as zero: Bedrock', async () => {
     const usage = { inputTokens: -5, outputTokens: '7', cacheReadInputTokens: -1, cacheWriteInputTokens: null, totalTokens: -6 }
     const frames = [frame('messageStart', {}), frame('messageStop', { stopReason: 'end_turn' }), frame('metadata', { usage })]
     expect((await bedrockCall(awsAnswering(frames))).message?.usage).toMatchObject(nothing)
   })
 })
 
-it('treats a stop reason named like an Object.prototype property as unknown', async () => {
+it('maps stop reasons named like Object.prototype members to an unknown reason', async () => {
   const { error } = await anthropicCall(answering([messages('constructor', {})]))
   expect(error).toBeInstanceOf(ProviderError)
   expect(error).toMatchObject({ code: 'other', message: expect.stringContaining('constructor') })
 })
 
 describe('null fragments', () => {
-  it('ignores them', async () => {
+  it('ignores null fragments', async () => {
     const bytes = sse(
       { type: 'message_start', message: { usage: {}, content: {} } },
       { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: 0, signature: {} } },
@@ -63,7 +63,7 @@ it('reports the status of an error response whose body never ends', async () => 
   expect(error).toMatchObject({ code: 'auth', status: 401, isRetryable: false })
 })
 
-it('reports arguments that are no JSON as an error of the call: Anthropic', async () => {
+it('throws a call error for arguments that cannot be serialized: Anthropic', async () => {
   const { config, provider } = anthropic('claude-test')
   const broken = call('t', {
     get path(): string {

@@ -57,25 +57,25 @@ const stop = (index?: number): Json => ({ type: 'content_block_stop', ...(index 
 
 describe('Anthropic arguments', () => {
   const cases: Record<string, [Json[], unknown[]]> = {
-    'in the opening': [[start({ q: 1 }, 0), stop(0)], [{ q: 1 }]],
-    'as text in the opening': [[start('{"q":1}', 0), stop(0)], [{ q: 1 }]],
-    'in the opening of a block that never ends': [[start({ q: 1 }, 0)], [{ q: 1 }]],
-    'of a block that never ends': [[start({}, 0), json('{"q":1}', 0)], [{ q: 1 }]],
-    'of a block that never ends, and is cut': [[start({}, 0), json('{"q":', 0)], ['refused']],
-    'none of a block that never ends, where none does': [[start({}, 0)], [{}]],
-    'none of a block that never ends, beside one that does': [
+    'in the block start': [[start({ q: 1 }, 0), stop(0)], [{ q: 1 }]],
+    'as a string in the block start': [[start('{"q":1}', 0), stop(0)], [{ q: 1 }]],
+    'in the start of an unfinished block': [[start({ q: 1 }, 0)], [{ q: 1 }]],
+    'of an unfinished block': [[start({}, 0), json('{"q":1}', 0)], [{ q: 1 }]],
+    'of an unfinished block, truncated': [[start({}, 0), json('{"q":', 0)], ['refused']],
+    'of a single unfinished block without any': [[start({}, 0)], [{}]],
+    'of an unfinished block without any, next to a finished one': [
       [start({}, 0), start({}, 1, 't2'), json('{"q":2}', 1), stop(1)],
       ['refused', { q: 2 }],
     ],
-    'none at all': [[start({}, 0), stop(0)], [{}]],
-    'as a value': [[start({}, 0), json({ q: 1 }, 0), stop(0)], [{ q: 1 }]],
-    'as a value of another kind': [[start({}, 0), json(5, 0), stop(0)], ['refused']],
-    'of a block that is opened twice': [[start({}, 0), start({}, 0), json('{"q":1}', 0), stop(0)], [{ q: 1 }]],
-    'of two blocks with one index': [
+    'of a block without any': [[start({}, 0), stop(0)], [{}]],
+    'as an object': [[start({}, 0), json({ q: 1 }, 0), stop(0)], [{ q: 1 }]],
+    'as a value of another type': [[start({}, 0), json(5, 0), stop(0)], ['refused']],
+    'of a block started twice': [[start({}, 0), start({}, 0), json('{"q":1}', 0), stop(0)], [{ q: 1 }]],
+    'of two blocks with the same index': [
       [start({}, 0), json('{"q":1}', 0), stop(0), start({}, 0, 't2'), json('{"q":2}', 0), stop(0)],
       [{ q: 1 }, { q: 2 }],
     ],
-    'of two blocks with one index, the first never ended': [
+    'of two blocks with the same index, the first unfinished': [
       [start({}, 0), json('{"q":1}', 0), start({}, 0, 't2'), json('{"q":2}', 0), stop(0)],
       [{ q: 1 }, { q: 2 }],
     ],
@@ -84,12 +84,12 @@ describe('Anthropic arguments', () => {
       [{ q: 1 }, { q: 2 }],
     ],
   }
-  it.each(Object.entries(cases))('%s', async (_name, [events, expected]) => {
+  it.each(Object.entries(cases))('reads Anthropic arguments %s', async (_name, [events, expected]) => {
     expect(calls(await anthropicAnswer(...events))).toEqual(expected)
   })
 })
 
-it('reads Anthropic text under the index of another block as a separate block', async () => {
+it('reads Anthropic text under a used block index as a separate block', async () => {
   const text = (value: string): Json => ({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: value } })
   const delta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'C' } }
   const outcome = await anthropicAnswer(text('A'), stop(0), text('B'), stop(0), start({}, 0), stop(0), delta)
@@ -106,18 +106,18 @@ const two = { toolUseId: 't2', name: 'read' }
 
 describe('Bedrock arguments', () => {
   const cases: Record<string, [(readonly [string, Json])[], unknown[]]> = {
-    'as a value': [[opening(), input({ q: 1 }), ending()], [{ q: 1 }]],
-    'in the opening': [[opening({ input: { q: 1 } }), ending()], [{ q: 1 }]],
-    'none at all': [[opening(), ending()], [{}]],
-    'none of a block that never ends, where none does': [[opening()], [{}]],
-    'none of a block that never ends, beside one that does': [
+    'as an object': [[opening(), input({ q: 1 }), ending()], [{ q: 1 }]],
+    'in the block start': [[opening({ input: { q: 1 } }), ending()], [{ q: 1 }]],
+    'of a block without any': [[opening(), ending()], [{}]],
+    'of a single unfinished block without any': [[opening()], [{}]],
+    'of an unfinished block without any, next to a finished one': [
       [opening(), opening(two, 1), input('{"q":2}', 1), ending(1)],
       ['refused', { q: 2 }],
     ],
-    'of a block that never ends, and is cut': [[opening(), input('{"q":')], ['refused']],
-    'of a block that never ends': [[opening(), input('{"q":1}')], [{ q: 1 }]],
-    'of a block that is opened twice': [[opening(), opening(), input('{"q":1}'), ending()], [{ q: 1 }]],
-    'of two blocks with one index': [
+    'of an unfinished block, truncated': [[opening(), input('{"q":')], ['refused']],
+    'of an unfinished block': [[opening(), input('{"q":1}')], [{ q: 1 }]],
+    'of a block started twice': [[opening(), opening(), input('{"q":1}'), ending()], [{ q: 1 }]],
+    'of two blocks with the same index': [
       [opening(), input('{"q":1}'), ending(), opening(two), input('{"q":2}'), ending()],
       [{ q: 1 }, { q: 2 }],
     ],
@@ -133,7 +133,7 @@ describe('Bedrock arguments', () => {
       [{ q: 1 }, { q: 2 }],
     ],
   }
-  it.each(Object.entries(cases))('%s', async (_name, [events, expected]) => {
+  it.each(Object.entries(cases))('reads Bedrock arguments %s', async (_name, [events, expected]) => {
     expect(calls(await bedrockAnswer(...events))).toEqual(expected)
   })
 })
@@ -148,19 +148,19 @@ const finished = { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' 
 
 describe('Chat Completions arguments', () => {
   const cases: Record<string, [unknown[], unknown[]]> = {
-    'as a value': [[toolCall({ name: 'read', arguments: { q: 1 } }), finished], [{ q: 1 }]],
-    'as a value of another kind': [[toolCall({ name: 'read', arguments: 5 }), finished], ['refused']],
-    'none at all': [[toolCall({ name: 'read' }), finished], [{}]],
-    'twice, of the same call': [
+    'as an object': [[toolCall({ name: 'read', arguments: { q: 1 } }), finished], [{ q: 1 }]],
+    'as a value of another type': [[toolCall({ name: 'read', arguments: 5 }), finished], ['refused']],
+    'of a block without any': [[toolCall({ name: 'read' }), finished], [{}]],
+    'sent twice for the same call': [
       [toolCall({ name: 'read', arguments: '{"q":1}' }), toolCall({ arguments: '{"q":1}' }), finished],
       [{ q: 1 }],
     ],
-    'twice, and not the same': [
+    'sent twice with different values': [
       [toolCall({ name: 'read', arguments: '{"q":1}' }), toolCall({ arguments: '{"q":2}' }), finished],
       ['refused'],
     ],
   }
-  it.each(Object.entries(cases))('%s', async (_name, [events, expected]) => {
+  it.each(Object.entries(cases))('reads Chat Completions arguments %s', async (_name, [events, expected]) => {
     expect(calls(await chatAnswer(...events))).toEqual(expected)
   })
 
@@ -172,17 +172,17 @@ describe('Chat Completions arguments', () => {
 })
 
 describe('a second message in the same stream', () => {
-  it('is an error of Anthropic', async () => {
+  it('rejects a second message in an Anthropic stream', async () => {
     const again = { type: 'message_start', message: { id: 'msg_2', usage: {} } }
     expect((await anthropicAnswer(again)).error).toMatchObject({ code: 'network', message: expect.stringContaining('second message') })
   })
 
-  it('is an error of Bedrock', async () => {
+  it('rejects a second message in a Bedrock stream', async () => {
     const { error } = await bedrockAnswer(['messageStart', { role: 'assistant' }])
     expect(error).toMatchObject({ code: 'network', message: expect.stringContaining('second message') })
   })
 
-  it('is an error of Chat Completions', async () => {
+  it('rejects a second message in a Chat Completions stream', async () => {
     const say = (id: string, content: string, finish_reason: string | null) => ({
       id,
       choices: [{ index: 0, delta: { content }, finish_reason }],
@@ -191,7 +191,7 @@ describe('a second message in the same stream', () => {
     expect(error).toMatchObject({ code: 'network', message: expect.stringContaining('second message') })
   })
 
-  it('is an error of the Responses API', async () => {
+  it('rejects a second message in a Responses stream', async () => {
     const { openaiResponses } = await import('../../src/providers/openai-responses/index.ts')
     const created = (id: string) => ({ type: 'response.created', response: { id } })
     const say = { type: 'response.output_text.delta', output_index: 0, delta: 'One' }
@@ -200,7 +200,7 @@ describe('a second message in the same stream', () => {
     expect(error).toMatchObject({ code: 'network', message: expect.stringContaining('second message') })
   })
 
-  it('is an error of Gemini', async () => {
+  it('rejects a second message in a Gemini stream', async () => {
     const say = (responseId: string, text: string) => ({
       responseId,
       candidates: [{ index: 0, content: { parts: [{ text }] }, finishReason: 'STOP' }],

@@ -19,7 +19,7 @@ const bodyFor = async ({ config, provider }: Model, changes: Partial<StreamReque
   JSON.parse((await provider.encode(plainRequest(config, changes))).body)
 
 describe('an invalid tool name from a model', () => {
-  it('becomes a legal name for Chat Completions in the call and its result', async () => {
+  it('replaces an invalid tool name for Chat Completions in call and result', async () => {
     const model = openaiCompatible('m', { backend: 'mistral' })
     const call = answer(model, [{ type: 'toolCall', id: 'abcdefghi', name: 'read file!', arguments: {} }])
     const { messages } = await bodyFor(model, { messages: [userMessage('Hi'), call, result('abcdefghi', 'read file!')] })
@@ -27,7 +27,7 @@ describe('an invalid tool name from a model', () => {
     expect(messages[2].name).toBe('read_file_')
   })
 
-  it('accepts an empty name', async () => {
+  it('accepts an empty tool name from a model', async () => {
     const model = openai('gpt-4o')
     const call = answer(model, [{ type: 'toolCall', id: 'c', name: '', arguments: {} }])
     const { messages } = await bodyFor(model, { messages: [userMessage('Hi'), call, result('c', '')] })
@@ -37,7 +37,7 @@ describe('an invalid tool name from a model', () => {
   it.each([
     ['Chat Completions', openai('gpt-4o'), 'response_format.json_schema.name'],
     ['Responses', openaiResponses('gpt-5.1'), 'text.format.name'],
-  ])('becomes legal in the output format: %s', async (_name, model, path) => {
+  ])('replaces an invalid tool name in the output format: %s', async (_name, model, path) => {
     const body = await bodyFor(model, { responseFormat: { type: 'jsonSchema', name: 'Weather report', schema: { type: 'object' } } })
     expect(body).toHaveProperty(path, 'Weather_report')
   })
@@ -46,19 +46,19 @@ describe('an invalid tool name from a model', () => {
 describe('an image with an unsupported type', () => {
   const image = (mimeType: string): Content => ({ type: 'image', data: 'AA==', mimeType })
 
-  it('goes to Anthropic as a supported type or becomes a text note', async () => {
+  it('converts an image type for Anthropic, or sends a text note', async () => {
     const content = [image('image/JPG'), image('image/bmp')]
     const failed: ToolResultMessage = { ...result('c', 'look'), content: [image('image/bmp')], isError: true }
     const called = answer(anthropic('claude-test'), [{ type: 'toolCall', id: 'c', name: 'look', arguments: {} }])
     const asked = [{ ...userMessage(''), content }, called, failed]
     const { messages } = await bodyFor(anthropic('claude-test'), { messages: asked, cache: { type: 'disabled' } })
-    const leftOut = { type: 'text', text: '(image left out: this model does not take image/bmp)' }
+    const leftOut = { type: 'text', text: '(image left out: this model does not accept image/bmp)' }
     expect(messages[0].content).toEqual([{ type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: 'AA==' } }, leftOut])
     expect(messages[2].content).toMatchObject([{ type: 'tool_result', content: leftOut.text }])
   })
 })
 
-it('signs the first parallel call to Gemini although only a later one had a signature', async () => {
+it('signs the first parallel Gemini call if only a later one was signed', async () => {
   const model = google('gemini-3.5-flash')
   const providerState = { api: 'googleGenerativeAi', model: 'gemini-3.5-flash', payload: { thoughtSignature: 'c2ln' } } as const
   const calls = answer(model, [
@@ -73,14 +73,14 @@ it('signs the first parallel call to Gemini although only a later one had a sign
 describe('a lone surrogate in arguments', () => {
   const args = { path: 'a\ud83db' }
 
-  it('becomes a replacement character on Chat Completions', async () => {
+  it('replaces a lone surrogate in arguments on Chat Completions', async () => {
     const model = openai('gpt-4o')
     const call = answer(model, [{ type: 'toolCall', id: 'c', name: 'read', arguments: args }])
     const { messages } = await bodyFor(model, { messages: [userMessage('Hi'), call, result('c', 'read')] })
     expect(JSON.parse(messages[1].tool_calls[0].function.arguments)).toEqual({ path: 'a\ufffdb' })
   })
 
-  it('becomes a replacement character on Responses', async () => {
+  it('replaces a lone surrogate in arguments on Responses', async () => {
     const model = openaiResponses('gpt-5.1')
     const call = answer(model, [{ type: 'toolCall', id: 'c', name: 'read', arguments: args }])
     const { input } = await bodyFor(model, { messages: [userMessage('Hi'), call, result('c', 'read')] })
@@ -101,7 +101,7 @@ describe('reasoning', () => {
     expect(messages[1].content).toEqual([{ type: 'text', text: 'Well.' }])
   })
 
-  it('returns to Cerebras in its original field and only if present', async () => {
+  it('sends reasoning back to Cerebras in its field, only if present', async () => {
     const model = openaiCompatible('qwen-3-32b', { backend: 'cerebras', reasoning: true })
     const thought = answer(model, [
       { type: 'thinking', thinking: 'Hm.' },
@@ -118,7 +118,7 @@ describe('reasoning', () => {
     ['qwen/qwen3-32b', true, 'off', 'hidden'],
     ['openai/gpt-oss-120b', true, 'medium', undefined],
     ['llama-3.3-70b-versatile', false, 'off', undefined],
-  ] as const)('stays separate from the text on Groq: %s, reasoning %s, %s', async (id, reasoning, thinking, format) => {
+  ] as const)('requests separate reasoning from Groq: %s, reasoning %s, %s', async (id, reasoning, thinking, format) => {
     const model = openaiCompatible(id, { backend: 'groq', reasoning })
     expect((await bodyFor(model, { thinking })).reasoning_format).toBe(format)
   })

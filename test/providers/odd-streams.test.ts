@@ -29,7 +29,7 @@ const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 }
 const candidate = (text: string, more: object = {}) => ({ candidates: [{ content: { parts: [{ text }] }, ...more }] })
 
 describe('the index of choices and candidates', () => {
-  it('reads only index 0: Chat Completions', async () => {
+  it('reads only choice 0: Chat Completions', async () => {
     const other = choice({ delta: { content: 'B' }, finish_reason: 'length' }, 1)
     const both = {
       choices: [
@@ -42,7 +42,7 @@ describe('the index of choices and candidates', () => {
     expect(outcome.message?.stopReason).toBe('stop')
   })
 
-  it('reads only index 0: Gemini', async () => {
+  it('reads only candidate 0: Gemini', async () => {
     const other = candidate('B', { index: 1, finishReason: 'SAFETY' })
     const outcome = await gemini([other, candidate('A', { index: 0 }), other, candidate('A', { finishReason: 'STOP' })])
     expect(said(outcome)).toBe('AA')
@@ -53,22 +53,22 @@ describe('the index of choices and candidates', () => {
 describe('a Gemini stream with an early finish reason', () => {
   const early = [candidate('Hel', { finishReason: 'STOP' }), candidate('lo', { finishReason: 'STOP' })]
 
-  it('continues to its end', async () => {
+  it('reads a Gemini stream to its end after an early finish reason', async () => {
     expect(said(await gemini(early))).toBe('Hello')
   })
 
-  it('fails if the connection breaks', async () => {
+  it('fails if the connection breaks after an early finish reason', async () => {
     const { error } = await gemini(early, 'break')
     expect(error).toMatchObject({ code: 'network', isRetryable: true, partial: { stopReason: 'error' } })
   })
 
-  it('fails if it ends within a frame', async () => {
+  it('fails if the stream ends within a frame', async () => {
     const cut = answering([...early.slice(0, 1).map(data), data(early[1]).subarray(0, 30)])
     const { error } = await call(google('m', { fetch: cut }))
     expect(error).toMatchObject({ code: 'network', isRetryable: true, partial: { stopReason: 'error' } })
   })
 
-  it('succeeds if the connection hangs', async () => {
+  it('succeeds if the connection hangs after the finish reason', async () => {
     const fetch = answering(early.map(data), 'hang')
     expect(said(await call(google('m', { fetch, idleTimeoutMs: 5 })))).toBe('Hello')
   })
@@ -106,7 +106,7 @@ describe('data after the finish reason', () => {
     return calling
   }
 
-  it('delays the end for a moment if it usually follows: usage of Chat Completions', async () => {
+  it('waits briefly for late usage of Chat Completions', async () => {
     const first = [data(choice({ delta: { content: 'A' } }, 0)), data(stop)]
     for (const [ms, expected] of [
       [1500, { input: 7, output: 3 }],
@@ -117,36 +117,36 @@ describe('data after the finish reason', () => {
     }
   })
 
-  it('delays the end if the protocol requires it: metadata of Bedrock', async () => {
+  it('waits for late metadata of Bedrock', async () => {
     const first = [frame('messageStart', {}), frame('messageStop', { stopReason: 'end_turn' })]
     const last = frame('metadata', { usage: { inputTokens: 7, outputTokens: 3, totalTokens: 10 } })
     const { message } = await late((options) => bedrock('m', options), first, last, 'application/vnd.amazon.eventstream')
     expect(message?.usage).toMatchObject({ input: 7, output: 3 })
   })
 
-  it('delays the end if the protocol requires it: content of Gemini', async () => {
+  it('waits for late content of Gemini', async () => {
     const first = [data(candidate('Hel', { finishReason: 'STOP' }))]
     expect(said(await late((options) => google('m', options), first, data(candidate('lo', { finishReason: 'STOP' }))))).toBe('Hello')
   })
 
-  it('causes no delay if the protocol requires none', async () => {
+  it('returns without waiting if the protocol sends nothing later', async () => {
     const first = [data({ ...choice({ delta: { content: 'A' }, finish_reason: 'stop' }, 0), usage })]
     expect(said(await late((options) => openai('m', options), first, data(choice({ delta: { content: 'B' } }, 0))))).toBe('A')
   })
 })
 
 describe('the stop reason of a provider', () => {
-  it('appears in the error: a prompt that Gemini blocks', async () => {
+  it('includes the reason why Gemini blocked a prompt', async () => {
     const { message } = await gemini([{ promptFeedback: { blockReason: 'PROHIBITED_CONTENT', blockReasonMessage: 'Not this.' } }])
     expect(message).toMatchObject({ stopReason: 'guardRail', errorMessage: expect.stringMatching(/PROHIBITED_CONTENT.*Not this\./) })
   })
 
-  it('appears in the error: a response that Gemini stops', async () => {
+  it('includes the reason why Gemini stopped a response', async () => {
     const { message } = await gemini([candidate('A', { finishReason: 'SAFETY' })])
     expect(message).toMatchObject({ stopReason: 'guardRail', errorMessage: expect.stringContaining('SAFETY') })
   })
 
-  it('appears in the error: an error in a choice behind a router', async () => {
+  it('includes the error of a choice sent by a router', async () => {
     const error = {
       code: 502,
       message: 'Provider returned error',
@@ -195,7 +195,7 @@ describe('Chat Completions variants', () => {
     ).toBe('Hello')
   })
 
-  it('accepts the complete message after its deltas', async () => {
+  it('accepts a complete message after its deltas without duplicating it', async () => {
     const whole = { object: 'chat.completion', ...choice({ message: { content: 'Hello' }, finish_reason: 'stop' }, 0) }
     expect(said(await chat(choice({ delta: { content: 'Hello' } }, 0), whole))).toBe('Hello')
     expect(said(await chat(choice({ delta: { role: 'assistant' } }, 0), whole))).toBe('Hello')
@@ -203,10 +203,10 @@ describe('Chat Completions variants', () => {
 
   const read = { name: 'read', arguments: '{"q":1}' }
   const forms: Record<string, object[]> = {
-    'a call that is no list': [{ tool_calls: { index: 0, id: 'a', function: read } }],
-    'calls by number': [{ tool_calls: { 0: { id: 'a', function: read } } }],
-    'a call without its function': [{ tool_calls: [{ index: 0, id: 'a', ...read }] }],
-    'the oldest form': [
+    'a call outside a list': [{ tool_calls: { index: 0, id: 'a', function: read } }],
+    'calls in an object with numeric keys': [{ tool_calls: { 0: { id: 'a', function: read } } }],
+    'a call without its function object': [{ tool_calls: [{ index: 0, id: 'a', ...read }] }],
+    'the legacy function_call form': [
       { function_call: { name: 'read', arguments: '' } },
       { function_call: { arguments: '{"q":' } },
       { function_call: { arguments: '1}' } },
@@ -220,7 +220,7 @@ describe('Chat Completions variants', () => {
 })
 
 describe('harmless stream data', () => {
-  it('ignores events without data and an end marker with spaces', async () => {
+  it('ignores events without data, and spaces around an end marker', async () => {
     const values: [string, Model][] = [
       ['Chat', openai('m', { fetch: answering(['', choice({ delta: { content: 'A' } }, 0), ' ', stop, '[DONE] '].map(data)) })],
       ['Gemini', google('m', { fetch: answering(['', candidate('A', { finishReason: 'STOP' }), ' [DONE]  '].map(data)) })],
@@ -262,7 +262,7 @@ describe('harmless stream data', () => {
 describe('an event over the size limit', () => {
   const long = [utf8(`data: "${'x'.repeat(500)}`), utf8('y'.repeat(600)), utf8('z')]
   it.each(Object.entries(models).filter(([name]) => name !== 'Bedrock'))(
-    'is a clear error that is not tried again: %s',
+    'rejects an event over the size limit without a retry: %s',
     async (_name, make) => {
       const { config } = make(fetch)
       const options = { fetch: answering(long), maxEventChars: 1000 }
@@ -277,7 +277,7 @@ describe('an event over the size limit', () => {
     },
   )
 
-  it('succeeds with a raised limit', async () => {
+  it('accepts a large event with a raised limit', async () => {
     const text = 'x'.repeat(3000)
     const bytes = data(choice({ delta: { content: text }, finish_reason: 'stop' }, 0))
     const pieces = [bytes.subarray(0, 1500), bytes.subarray(1500)]
@@ -285,7 +285,7 @@ describe('an event over the size limit', () => {
     expect((await call(openai('m', { fetch: answering(pieces), maxEventChars: 1000 }))).error).toMatchObject({ isRetryable: false })
   })
 
-  it('fails for Bedrock lines too', async () => {
+  it('rejects a Bedrock line over the limit', async () => {
     const fetch = answering(long, 'close', 'application/x-ndjson')
     expect((await call(bedrock('m', { fetch, maxEventChars: 1000 }))).error).toMatchObject({
       isRetryable: false,

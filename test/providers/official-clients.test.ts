@@ -96,7 +96,7 @@ describe('requests compared with the official clients', () => {
   const ofAnthropic = (params: MessageCreateParamsStreaming) => () =>
     new Anthropic({ apiKey: 'k', baseURL: origin, maxRetries: 0 }).messages.create(params)
 
-  it('matches for Anthropic: media, a call, a result, settings', async () => {
+  it('sends media, calls, results and settings like the Anthropic client', async () => {
     const model = anthropic('claude-sonnet-4-6')
     const changes = { ...basics, messages: history(model), stopSequences: ['END'], parallelToolCalls: false, user: 'u' }
     const theirs = ofAnthropic({
@@ -150,7 +150,7 @@ describe('requests compared with the official clients', () => {
     expect(await ours(model, changes)).toEqual(await sentBy(theirs))
   })
 
-  it('matches for Anthropic: a URL, hosted tools', async () => {
+  it('sends URLs and hosted tools like the Anthropic client', async () => {
     const serverTools = [anthropicTools.webSearch({ maxUses: 3, allowedDomains: ['a.example'] }), anthropicTools.webFetch()]
     const model = anthropic('claude-sonnet-4-6', { serverTools })
     const { body } = await ours(model, { maxTokens: 50, messages: addressed('application/pdf', 'https://a.example/a.pdf') })
@@ -178,7 +178,7 @@ describe('requests compared with the official clients', () => {
 
   const ofOpenAi = () => new OpenAI({ apiKey: 'k', baseURL: `${origin}/v1`, maxRetries: 0 })
 
-  it('matches for Chat: media, a call, a result, settings', async () => {
+  it('sends media, calls, results and settings like the OpenAI Chat client', async () => {
     const model = openai('gpt-4.1')
     const settings = {
       temperature: 0.5,
@@ -227,7 +227,7 @@ describe('requests compared with the official clients', () => {
     )
   })
 
-  it('matches for Responses: media, a call, a result, settings', async () => {
+  it('sends media, calls, results and settings like the OpenAI Responses client', async () => {
     const model = openaiResponses('gpt-5.1')
     const settings = { thinking: 'high', thinkingSummary: 'detailed', verbosity: 'low', cacheTtl: '1h' } as const
     const params: ResponseCreateParamsStreaming = {
@@ -270,7 +270,7 @@ describe('requests compared with the official clients', () => {
     )
   })
 
-  it('matches for Responses: a URL, hosted tools', async () => {
+  it('sends URLs and hosted tools like the OpenAI Responses client', async () => {
     const serverTools = [openaiTools.webSearch(), openaiTools.fileSearch({ vectorStoreIds: ['vs_1'] }), openaiTools.imageGeneration()]
     const model = openaiResponses('gpt-5.1', { serverTools })
     const { body } = await ours(model, { maxTokens: 50, messages: addressed('application/pdf', 'https://a.example/a.pdf') })
@@ -298,7 +298,7 @@ describe('requests compared with the official clients', () => {
   const ofGemini = (params: GenerateContentParameters) => () =>
     new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl: origin } }).models.generateContentStream(params)
 
-  it('matches for Gemini: media, a call, a result, settings', async () => {
+  it('sends media, calls, results and settings like the Gemini client', async () => {
     const model = google('gemini-2.5-flash')
     const settings = {
       temperature: 0.5,
@@ -343,7 +343,7 @@ describe('requests compared with the official clients', () => {
     expect(await ours(model, { ...basics, ...settings, maxTokens: 9000, messages: history(model) })).toEqual(await sentBy(theirs))
   })
 
-  it('matches for Gemini: an uploaded file, hosted tools', async () => {
+  it('sends uploaded files and hosted tools like the Gemini client', async () => {
     const model = google('gemini-2.5-flash', { serverTools: [googleTools.search(), googleTools.urlContext(), googleTools.codeExecution()] })
     const fileId = 'https://generativelanguage.googleapis.com/v1beta/files/f1'
     const messages: Message[] = [

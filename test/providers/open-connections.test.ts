@@ -49,8 +49,8 @@ const completed = [
 const chat = (fetch: typeof globalThis.fetch) => openai('m', { fetch })
 const services: Record<string, Service> = {
   'Chat Completions after finish_reason and usage': { make: chat, whole: [sse({ ...stopped, usage })], ping: comment },
-  'Chat Completions after finish_reason alone': { make: chat, whole: [sse(stopped)], ping: comment },
-  'Chat Completions, whose pings are chunks': { make: chat, whole: [sse(stopped)], ping: sse({ choices: [] }) },
+  'Chat Completions after only finish_reason': { make: chat, whole: [sse(stopped)], ping: comment },
+  'Chat Completions with pings as chunks': { make: chat, whole: [sse(stopped)], ping: sse({ choices: [] }) },
   'Chat Completions after [DONE]': { make: chat, whole: [sse(stopped, '[DONE]')], ping: comment },
   'Anthropic after message_stop': {
     make: (fetch) => anthropic('m', { fetch }),
@@ -63,7 +63,7 @@ const services: Record<string, Service> = {
     ping: sse({ type: 'keepalive', sequence_number: 9 }),
   },
   'Gemini after STOP': { make: (fetch) => google('m', { fetch }), whole: [sse(part('Tea.', 'STOP'))], ping: comment },
-  'Gemini, whose pings are chunks': {
+  'Gemini with pings as chunks': {
     make: (fetch) => google('m', { fetch }),
     whole: [sse(part('Tea.', 'STOP'))],
     ping: sse({ usageMetadata: { promptTokenCount: 7 } }),
@@ -74,7 +74,7 @@ const services: Record<string, Service> = {
     ping: frame('ping', {}),
     type: aws,
   },
-  'Bedrock after messageStop alone': { make: (fetch) => bedrock('m', { fetch }), whole: spoken, ping: frame('ping', {}), type: aws },
+  'Bedrock after only messageStop': { make: (fetch) => bedrock('m', { fetch }), whole: spoken, ping: frame('ping', {}), type: aws },
 }
 
 interface Play {
@@ -120,14 +120,14 @@ async function settled({ provider, config }: Model, seconds = 120) {
 }
 
 describe.each(Object.entries(services))('%s', (_name, { make, whole, ping, type }) => {
-  it('ends within seconds while the connection stays open and pings', async () => {
+  it('ends within seconds while the connection stays open with pings', async () => {
     const { message, error, tookSeconds } = await settled(make(open({ pieces: whole, ping, type })))
     expect(error).toBeUndefined()
     expect(message).toMatchObject({ stopReason: 'stop', content: [{ text: 'Tea.' }] })
     expect(tookSeconds).toBeLessThanOrEqual(20)
   })
 
-  it('ends within seconds while the connection stays open and is silent', async () => {
+  it('ends within seconds while the connection stays open silently', async () => {
     const { message, tookSeconds } = await settled(make(open({ pieces: whole, type })))
     expect(message).toMatchObject({ stopReason: 'stop', content: [{ text: 'Tea.' }] })
     expect(tookSeconds).toBeLessThanOrEqual(20)
@@ -135,14 +135,14 @@ describe.each(Object.entries(services))('%s', (_name, { make, whole, ping, type 
 })
 
 describe('data after the terminal event', () => {
-  it('arrives between pings: usage of Bedrock', async () => {
+  it('reads Bedrock usage that arrives between pings', async () => {
     const metadata = frame('metadata', { usage: { inputTokens: 7, outputTokens: 2, totalTokens: 9 } })
     const play = { pieces: spoken, ping: frame('ping', {}), late: [[9500, metadata]] as const, type: aws }
     const { message } = await settled(bedrock('m', { fetch: open(play) }))
     expect(message?.usage).toMatchObject({ input: 7, output: 2 })
   })
 
-  it('extends the wait after more content: Gemini with a reason in each chunk', async () => {
+  it('extends the wait after each Gemini chunk with more content', async () => {
     const late = [9500, 19_000, 28_500].map((ms) => [ms, sse(part(`${ms} `, 'STOP'))] as const)
     const { message, tookSeconds } = await settled(google('m', { fetch: open({ pieces: [sse(part('0 ', 'STOP'))], ping: comment, late }) }))
     expect(message?.content).toMatchObject([{ text: '0 9500 19000 28500 ' }])

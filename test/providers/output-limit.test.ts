@@ -52,15 +52,15 @@ describe('the output limit without maxTokens', () => {
     ['gemini-3.8-flash', vertex, 65_536],
     ['gemini-3-pro-image', google, 32_768],
     ['gemma-3-27b-it', google, 8192],
-  ])('follows the model: %s', (id, factory, tokens) => {
+  ])('defaults to the output limit of the model: %s', (id, factory, tokens) => {
     expect(factory(id, {}).config.maxTokens).toBe(tokens)
   })
 
-  it('follows the model behind a deployment', () => {
+  it("defaults to the output limit of a deployment's underlying model", () => {
     expect(azure('mine', { resource: 'r', underlyingModel: 'gpt-4o' }).config.maxTokens).toBe(16_384)
   })
 
-  it('defaults to 0 for an unknown model, so the provider decides', () => {
+  it('sends 0 for an unknown model, so the provider decides', () => {
     for (const model of [
       openrouter('vendor/model'),
       openaiCompatible('house-model', { baseUrl }),
@@ -70,14 +70,14 @@ describe('the output limit without maxTokens', () => {
       expect(model.config.maxTokens).toBe(0)
   })
 
-  it('follows maxOutputTokens of a custom model, after maxTokens', () => {
+  it('defaults to maxOutputTokens of a custom model, after maxTokens', () => {
     expect(anthropic('house', { capabilities: { maxOutputTokens: 12_000 } }).config.maxTokens).toBe(12_000)
     expect(openaiCompatible('house', { baseUrl, capabilities: { maxOutputTokens: 12_000 }, maxTokens: 500 }).config.maxTokens).toBe(500)
   })
 })
 
 describe('the output limit in a request', () => {
-  it('appears in every request to Claude, which requires it', async () => {
+  it('sends an output limit in every request to Claude, which requires it', async () => {
     expect(await saidBy(anthropic('claude-opus-4-8'))).toBe(128_000)
     expect(await saidBy(bedrock('us.anthropic.claude-opus-4-8'))).toBe(128_000)
     expect(await saidBy(anthropic('house-model'))).toBe(8192)
@@ -92,16 +92,16 @@ describe('the output limit in a request', () => {
     ['azure', azure('gpt-5.1', { resource: 'r' })],
     ['openrouter', openrouter('vendor/model')],
     ['openaiCompatible', openaiCompatible('house', { baseUrl })],
-    ['openaiCompatible, described', openaiCompatible('house', { baseUrl, capabilities: { maxOutputTokens: 12_000 } })],
+    ['openaiCompatible with capabilities', openaiCompatible('house', { baseUrl, capabilities: { maxOutputTokens: 12_000 } })],
     ['google', google('gemini-3.5-flash')],
     ['bedrock', bedrock('us.amazon.nova-2-lite-v1:0')],
-  ])('omits the own limit of the model and sends a smaller one: %s', async (_name, model) => {
+  ])("omits the model's own limit, and sends a smaller one: %s", async (_name, model) => {
     expect(await saidBy(model)).toBeUndefined()
     expect(await saidBy(model, { maxTokens: 700 })).toBe(700)
     expect(await saidBy({ ...model, config: { ...model.config, maxTokens: 900 } })).toBe(900)
   })
 
-  it('reserves a thinking budget without an explicit limit', async () => {
+  it('reserves the thinking budget without an explicit output limit', async () => {
     const { config, provider } = google('gemini-2.5-flash')
     const request = plainRequest(config, { messages: [userMessage('Hi.')], thinking: 'high' })
     expect((await sentBody(provider, request)).generationConfig).toEqual({

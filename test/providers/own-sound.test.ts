@@ -22,17 +22,17 @@ const stateOf = ({ config: { api, id } }: Model) => ({ api, model: id, payload: 
 const soundOf = (author: Model): Content => ({ type: 'file', mimeType: 'audio/wav', data: 'UklGRg==', providerState: stateOf(author) })
 
 describe('audio that a model generated', () => {
-  it('returns as audio to a Gemini model that accepts it', async () => {
+  it('returns generated audio to a Gemini model that accepts audio', async () => {
     const { body, warnings } = await sentAfter(hearing, soundOf(hearing), hearing)
     expect(body).toContain('UklGRg==')
     expect(warnings).toEqual([])
   })
 
-  it('warns if the Gemini model of its origin accepts no audio', async () => {
+  it('replaces generated audio with a warning for a model that accepts none', async () => {
     const { body, warnings } = await sentAfter(speaker, soundOf(speaker), speaker)
     expect(body).not.toContain('UklGRg==')
-    expect(body).toContain('left out: this model does not take audio/wav')
-    expect(warnings).toEqual([expect.stringContaining('this model does not take audio/wav')])
+    expect(body).toContain('left out: this model does not accept audio/wav')
+    expect(warnings).toEqual([expect.stringContaining('this model does not accept audio/wav')])
   })
 
   it.each<[string, Model]>([
@@ -40,21 +40,21 @@ describe('audio that a model generated', () => {
     ['Chat Completions', openai('gpt-5.1', key)],
     ['Responses', openaiResponses('gpt-5.1', key)],
     ['Gemini', speaker],
-  ])('warns if another model accepts no audio: %s', async (_name, model) => {
+  ])('warns about generated audio for another model: %s', async (_name, model) => {
     const { body, warnings } = await sentAfter(hearing, soundOf(hearing), model)
     expect(body).not.toContain('UklGRg==')
     expect(warnings).toEqual([expect.stringContaining('audio/wav')])
   })
 
-  it('goes to another model that accepts audio without a warning', async () => {
+  it('sends generated audio without a warning to a model that accepts audio', async () => {
     const { body, warnings } = await sentAfter(hearing, soundOf(hearing), google('gemini-2.5-pro', key))
     expect(body).toContain('UklGRg==')
     expect(warnings).toEqual([])
   })
 })
 
-it('warns about a generated picture if another model accepts none', async () => {
+it('warns about a generated image if another model accepts none', async () => {
   const picture: Content = { type: 'image', mimeType: 'image/png', data: 'iVBORw==', providerState: stateOf(hearing) }
   const { warnings } = await sentAfter(hearing, picture, openai('gpt-3.5-turbo', key))
-  expect(warnings).toEqual([expect.stringContaining('this model takes text only')])
+  expect(warnings).toEqual([expect.stringContaining('this model accepts only text')])
 })

@@ -13,7 +13,7 @@ describe('Kimi', () => {
   const kimi = (id: string) => openaiCompatible(id, { backend: 'kimi' })
 
   it.each(['kimi-k3.1-pro', 'kimi-k2.7-code', 'kimi-k2.7-code-highspeed', 'kimi-k3', 'kimi-k4'])(
-    'sends an effort and no switch: %s',
+    'sends an effort and no thinking switch to newer Kimi models: %s',
     async (id) => {
       for (const [thinking, effort] of [
         ['off', 'low'],
@@ -27,7 +27,7 @@ describe('Kimi', () => {
     },
   )
 
-  it.each(['kimi-k2.6', 'kimi-k2.5', 'kimi-k2-0905-preview'])('keeps the thinking switch of older models: %s', async (id) => {
+  it.each(['kimi-k2.6', 'kimi-k2.5', 'kimi-k2-0905-preview'])('sends a thinking switch to older Kimi models: %s', async (id) => {
     expect(await bodyOf(kimi(id))).toMatchObject({ thinking: { type: 'disabled' } })
     expect(await bodyOf(kimi(id), { thinking: 'high' })).toMatchObject({ thinking: { type: 'enabled' } })
   })
@@ -43,12 +43,12 @@ describe('models that always think', () => {
     ['together', 'moonshotai/Kimi-K2.7-Code'],
     ['vllm', 'moonshotai/Kimi-K3.1-Pro'],
     ['qwen', 'kimi-k4'],
-  ] as const)('omits the off switch of %s: %s', async (backend, id) => {
+  ] as const)('never sends a thinking off switch to %s: %s', async (backend, id) => {
     const body = JSON.stringify(await bodyOf(openaiCompatible(id, { backend, reasoning: true })))
     expect(body).not.toMatch(/enable_thinking|"enabled":false|disabled/)
   })
 
-  it('omits the off switch if the configuration says so', async () => {
+  it('never sends an off switch if the configuration forbids it', async () => {
     const capabilities = { thinkingOff: false }
     const model = openaiCompatible('some-model', { backend: 'qwen', reasoning: true, capabilities })
     expect(await bodyOf(model)).not.toHaveProperty('enable_thinking')
@@ -62,14 +62,14 @@ describe('reasoning models of OpenAI', () => {
     ['copilot', 'o4-mini', undefined],
     [undefined, 'openai/gpt-6-sol', 'https://gateway.test/v1'],
     [undefined, 'gpt-7', 'https://gateway.test/v1'],
-  ] as const)('uses max_completion_tokens on %s: %s', async (backend, id, baseUrl) => {
+  ] as const)('sends max_completion_tokens to OpenAI reasoning models on %s: %s', async (backend, id, baseUrl) => {
     const model = openaiCompatible(id, { ...(backend && { backend }), ...(baseUrl && { baseUrl }) })
     const body = await bodyOf(model, { maxTokens: 100 })
     expect(body).toMatchObject({ max_completion_tokens: 100 })
     expect(body).not.toHaveProperty('max_tokens')
   })
 
-  it.each(['gpt-4o', 'gpt-oss-120b', 'llama-4'])('leaves max_tokens to other models: %s', async (id) => {
+  it.each(['gpt-4o', 'gpt-oss-120b', 'llama-4'])('sends max_tokens to other models: %s', async (id) => {
     expect(await bodyOf(openaiCompatible(id, { baseUrl: 'https://gateway.test/v1' }), { maxTokens: 100 })).toMatchObject({
       max_tokens: 100,
     })
@@ -81,7 +81,7 @@ describe('reasoning models of OpenAI', () => {
     ['gpt-6.2-sol', 'gpt-6-astra'],
     ['gpt-7', 'gpt-6-astra'],
     ['gpt-10-luna', 'gpt-6-astra'],
-  ])('behaves like the newest known if newer: %s as %s', async (id, known) => {
+  ])('treats a newer OpenAI model like the newest known: %s as %s', async (id, known) => {
     for (const thinking of ['off', 'minimal', 'max'] as const) {
       const changes = { thinking, temperature: 0.5, tools: [{ name: 'a', description: 'A.', parameters: { type: 'object' } }] }
       expect({ ...(await bodyOf(openai(id), changes)), model: '' }).toEqual({ ...(await bodyOf(openai(known), changes)), model: '' })
@@ -110,11 +110,11 @@ describe("Anthropic's protocol with other models", () => {
 })
 
 describe('Claude on Vertex AI', () => {
-  it.each(['claude-opus-5', 'anthropic/claude-sonnet-5', 'CLAUDE-3-haiku'])('rejects the model name: %s', (id) => {
+  it.each(['claude-opus-5', 'anthropic/claude-sonnet-5', 'CLAUDE-3-haiku'])('rejects the model name of Claude on Vertex AI: %s', (id) => {
     expect(() => vertex(id, { project: 'p' })).toThrow(/anthropic\(.*bedrock\(/)
   })
 
-  it('rejects its publisher', () => {
+  it('rejects the Anthropic publisher on Vertex AI', () => {
     expect(() => vertex('sonnet', { project: 'p', publisher: 'anthropic' })).toThrow(/Claude/)
   })
 })

@@ -122,12 +122,12 @@ const table: [service: string, model: string, headers: Record<string, string>, l
     { 'x-ratelimit-limit-tokens': '-1', 'x-ratelimit-remaining-tokens': '-1', 'x-ratelimit-reset-tokens': '0' },
     undefined,
   ],
-  ['a nonsense', 'openai', { 'x-ratelimit-remaining-requests': 'many', 'x-ratelimit-reset-requests': 'soon' }, undefined],
+  ['invalid headers', 'openai', { 'x-ratelimit-remaining-requests': 'many', 'x-ratelimit-reset-requests': 'soon' }, undefined],
   ['Gemini', 'google', {}, undefined],
 ]
 
 describe('rate-limit headers', () => {
-  it.each(table)('appears on the error and in an event: %s', async (_, name, headers, limits) => {
+  it.each(table)('reports limits on the error and in an event: %s', async (_, name, headers, limits) => {
     answers = [{ status: 429, headers }]
     const model = (models[name] as () => Model)()
     const { error, events } = await outcomeOf(model.provider, plainRequest(model.config, { credential: 'k' }))
@@ -137,7 +137,7 @@ describe('rate-limit headers', () => {
     expect(events).toEqual(limits === undefined ? [] : [{ type: 'rateLimits', of, limits }])
   })
 
-  it('emits a run event on arrival and on each change', async () => {
+  it('emits an event when limits arrive and when they change', async () => {
     const left = (remaining: number, reset: string) => ({
       status: 200,
       headers: { 'x-ratelimit-remaining-requests': String(remaining), 'x-ratelimit-reset-requests': reset },
@@ -158,7 +158,7 @@ describe('rate-limit headers', () => {
     ])
   })
 
-  it('appears in the error of the result and of each retry', async () => {
+  it('includes the limits in the error of the result and of each retry', async () => {
     const limits = { requests: { limit: 20, remaining: 0 } }
     answers = [{ status: 429, headers: { 'x-ratelimit-limit-requests': '20', 'x-ratelimit-remaining-requests': '0' } }]
     const retry = { ...fastRetry, maxRetries: 1 }
@@ -170,21 +170,18 @@ describe('rate-limit headers', () => {
     expect(ofType(events, 'providerRetry')).toMatchObject([{ error: { limits } }])
   })
 
-  it.each([{ limits: { requests: { remaining: -1 } } }, { limits: 'many' }])(
-    'disappears from the result if the limits are %j',
-    async (odd) => {
-      const thrown = Object.assign(new ProviderError('rateLimited', 'Slow down.', { isRetryable: false }), odd)
-      const agent = new Agent({
-        model: scripted(() => {
-          throw thrown
-        }),
-        logger: false,
-      })
-      expect((await agent.prompt('go').result).error).toEqual({ code: 'rateLimited', message: 'Slow down.' })
-    },
-  )
+  it.each([{ limits: { requests: { remaining: -1 } } }, { limits: 'many' }])('drops invalid limits from the result: %j', async (odd) => {
+    const thrown = Object.assign(new ProviderError('rateLimited', 'Slow down.', { isRetryable: false }), odd)
+    const agent = new Agent({
+      model: scripted(() => {
+        throw thrown
+      }),
+      logger: false,
+    })
+    expect((await agent.prompt('go').result).error).toEqual({ code: 'rateLimited', message: 'Slow down.' })
+  })
 
-  it('counts as no output, so a fallback stays silent and the final error keeps them', async () => {
+  it('treats rate-limit events as no output when falling back', async () => {
     answers = [
       { status: 503, headers: { 'x-ratelimit-remaining-requests': '7' } },
       { status: 200, headers: {} },

@@ -22,7 +22,7 @@ const seven: ApiProtocol[] = [
 const { config } = anthropic('claude-test')
 
 describe('a new registry', () => {
-  it('contains the seven protocols', () => {
+  it('contains the seven built-in protocols', () => {
     const registry = new ProviderRegistry()
     expect(registry.protocols()).toEqual(seven)
     for (const protocol of seven) expect(registry.has(protocol)).toBe(true)
@@ -38,7 +38,7 @@ describe('a new registry', () => {
     expect(encoded.url).toMatch(/^https:/)
   })
 
-  it('gives the same provider each time', () => {
+  it('returns the same provider each time', () => {
     const registry = new ProviderRegistry()
     expect(registry.get('openAiResponses')).toBe(registry.get('openAiResponses'))
   })
@@ -62,16 +62,16 @@ describe('a custom registry', () => {
     expect(loads).toBe(1)
   })
 
-  it('reports an unregistered protocol by name', () => {
+  it('names a protocol that is not registered', () => {
     const registry = new ProviderRegistry({})
     const refusals = [() => registry.get('googleVertex'), () => registry.createModel({ ...config, api: 'googleVertex' })]
     for (const refused of refusals) {
       expect(refused).toThrow(ConfigError)
-      expect(refused).toThrow('No provider registered for protocol: googleVertex. Registered: none.')
+      expect(refused).toThrow('No provider is registered for protocol googleVertex. Registered: none.')
     }
   })
 
-  it('replaces a built-in one', async () => {
+  it('replaces a built-in protocol', async () => {
     const registry = new ProviderRegistry()
     const before = registry.get('anthropicMessages')
     const { provider } = scripted([{ text: 'Mine.' }])
@@ -81,7 +81,7 @@ describe('a custom registry', () => {
     expect(await new Agent({ model: registry.createModel(config) }).prompt('Hi').text()).toBe('Mine.')
   })
 
-  it('fails a call if its provider cannot load, and retries the load next time', async () => {
+  it('fails a call if its provider cannot load, and retries loading later', async () => {
     const registry = new ProviderRegistry({})
     let isOnline = false
     registry.register('scripted', async () => {
@@ -99,7 +99,7 @@ describe('a custom registry', () => {
 })
 
 describe('an abort while a provider loads', () => {
-  it('ends the call at once and leaves no listener', async () => {
+  it('ends the call immediately and removes its listener', async () => {
     const registry = new ProviderRegistry({ scripted: () => new Promise(() => undefined) })
     const { config: model } = scripted([])
     const controller = new AbortController()
@@ -109,7 +109,7 @@ describe('an abort while a provider loads', () => {
     expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0)
   })
 
-  it('ends the call before the load too', async () => {
+  it('ends the call even before the provider loads', async () => {
     const registry = new ProviderRegistry({ scripted: () => Promise.reject(new Error('offline')) })
     const { config: model } = scripted([])
     const call = registry.get('scripted').stream(plainRequest(model), () => undefined, AbortSignal.abort())
@@ -118,7 +118,7 @@ describe('an abort while a provider loads', () => {
 })
 
 describe('a model from a configuration', () => {
-  it('uses the given key and fetch', async () => {
+  it('passes the given key and fetch to the model', async () => {
     const sent: Headers[] = []
     const play = answering([fixture('anthropic/text.sse')])
     const send: typeof fetch = (input, init) => {
@@ -157,12 +157,12 @@ describe('the protocol name', () => {
     ['bedrock_converse_stream', 'bedrockConverseStream'],
     ['bedrock', 'bedrockConverseStream'],
     ['scripted', 'scripted'],
-  ])('maps %s to %s', (name, api) => {
+  ])('maps the protocol name %s to %s', (name, api) => {
     expect(protocolOf(name)).toBe(api)
     expect(protocolOf(api)).toBe(api)
   })
 
-  it('rejects any other name', () => {
+  it('rejects any other protocol name', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', 'OpenAI', '')), (word) => {
         expect([undefined, ...seven, 'scripted']).toContain(protocolOf(word))

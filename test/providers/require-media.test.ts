@@ -39,7 +39,7 @@ const asked = (...content: Content[]) => ({ messages: [{ role: 'user' as const, 
 describe.each(models)('requireMedia: %s', (_name, { config, provider }) => {
   const request = (content: Content[]) => ({ ...plainRequest(config, asked(...content)), credential: 'k-0123456789' })
 
-  it('rejects unsupported media before sending and names block, model and supported types', async () => {
+  it('rejects unsupported media before sending, naming block, model and supported types', async () => {
     sent = 0
     for (const block of [odd, bmp]) {
       const { error, events } = await outcomeOf(provider, request([block]))
@@ -54,21 +54,21 @@ describe.each(models)('requireMedia: %s', (_name, { config, provider }) => {
     expect(sent).toBe(0)
   })
 
-  it('accepts text files, sent as text, and ignores failed responses', async () => {
+  it('accepts text files as text, and ignores failed responses', async () => {
     const failed = answerBy(authorOf(config), [odd], { stopReason: 'error', errorMessage: 'gone' })
     const messages = [user('Hi'), failed, { role: 'user' as const, content: [csv], timestamp: 1 }]
     const { body } = await provider.encode({ ...plainRequest(config, { messages }), credential: 'k-0123456789' })
     expect(body).toContain('a.csv')
   })
 
-  it('checks tool results too', async () => {
+  it('checks media in tool results', async () => {
     const call = { type: 'toolCall' as const, id: 'c1', name: 'read', arguments: {} }
     const messages = [user('Hi'), answerBy(authorOf(config), [call], { stopReason: 'toolUse' }), result('c1', [odd])]
     const { error } = await outcomeOf(provider, { ...plainRequest(config, { messages }), credential: 'k-0123456789' })
     expect(error).toMatchObject({ code: 'unsupportedMedia' })
   })
 
-  it('prefers the setting of the request', async () => {
+  it('prefers requireMedia of the request', async () => {
     const { body } = await provider.encode({ ...request([odd]), requireMedia: false })
     expect(body).toContain('left out')
   })
@@ -83,7 +83,7 @@ it('rejects a URL that the provider does not fetch', async () => {
   expect(error).toMatchObject({ code: 'unsupportedMedia', message: expect.stringContaining('does not fetch odd.bin') })
 })
 
-it('rejects unfetchable media with the cause, or replaces them with a note', async () => {
+it('rejects media that cannot be fetched, or sends a note', async () => {
   const { config, provider } = google('gemini-2.0-flash', options)
   const reason = `Refused: ${'x'.repeat(2000)}`
   const request = {
@@ -97,7 +97,7 @@ it('rejects unfetchable media with the cause, or replaces them with a note', asy
   expect(body).toContain(`${said})`)
 })
 
-it('applies to all requests of an agent and ends its run with the error', async () => {
+it('fails a run with unsupported media if the agent requires media', async () => {
   const { requireMedia: _, ...quiet } = options
   const agent = new Agent({ model: openai('gpt-5.1', quiet), requireMedia: true, logger: false })
   sent = 0
@@ -105,7 +105,7 @@ it('applies to all requests of an agent and ends its run with the error', async 
   expect([status, error?.code, sent]).toEqual(['error', 'unsupportedMedia', 0])
 })
 
-it('applies per prompt or per turn by a hook, with the nearest setting first', async () => {
+it('applies the nearest setting: prompt, hook or agent', async () => {
   const { requireMedia: _, ...quiet } = options
   const agent = new Agent({ model: openai('gpt-5.1', quiet), logger: false, retry: false })
   const picture = { role: 'user' as const, content: [odd] }
@@ -118,7 +118,7 @@ it('applies per prompt or per turn by a hook, with the nearest setting first', a
   expect(sent).toBe(1)
 })
 
-it('applies per model or per agent in an agent file', async () => {
+it("reads a model's or agent's requireMedia from an agent file", async () => {
   const ofAgent = await agentOf(`${providerOfFile}[agent.profile]\nrequire_media = true\n`)
   expect(ofAgent.settings.requireMedia).toBe(true)
   const { model } = (await agentOf(`${providerOfFile}require_media = true\n`, { trust: true })).settings

@@ -143,7 +143,7 @@ function anyArguments(isWhole: boolean): fc.Arbitrary<Sample> {
 }
 
 describe.each(Object.entries(wires))('%s', (_, wire) => {
-  it('sends only supported keywords in tools and accepts every valid call', async () => {
+  it('sends only supported keywords in tools, and accepts every valid call', async () => {
     await fc.assert(
       fc.asyncProperty(anyArguments(false), async ({ schema, value }) => {
         const { schema: sent } = await toolSent(wire, schema)
@@ -154,7 +154,7 @@ describe.each(Object.entries(wires))('%s', (_, wire) => {
     )
   })
 
-  it('sends only supported keywords in output schemas and adds no constraint', async () => {
+  it('sends only supported keywords in output schemas, without new constraints', async () => {
     await fc.assert(
       fc.asyncProperty(anyArguments(true), async ({ schema, value }) => {
         const { schema: sent } = await formatSent(wire, schema)
@@ -197,7 +197,7 @@ describe.each(Object.entries(wires))('%s', (_, wire) => {
     expect(JSON.stringify(schema)).toContain('kind')
     if (dialects[wire.tools] !== dialects.gemini) {
       expect(schema.required).toEqual(['kind'])
-      expect(warnings).toEqual([expect.stringMatching(/^tool pick is sent without .*oneOf of its root.*still checked/)])
+      expect(warnings).toEqual([expect.stringMatching(/^tool pick is sent without .*oneOf of its root.*still validated/)])
     }
   })
 })
@@ -210,19 +210,19 @@ it('merges references of a hostile schema in bounded time', async () => {
   for (const wire of Object.values(wires)) expect(await toolSent(wire, parameters)).toBeDefined()
 })
 
-it.each(['chat', 'responses', 'azure'])('rejects by name what OpenAI rejects: more than 128 tools (%s)', async (name) => {
+it.each(['chat', 'responses', 'azure'])('rejects more than 128 tools on OpenAI (%s)', async (name) => {
   const { model } = wires[name] as Wire
   const tools = Array.from({ length: 129 }, (_, at) => ({ name: `t${at}`, description: 'A tool.', parameters: { type: 'object' } }))
   const encoding = model.provider.encode(plainRequest(model.config, { tools }))
   await expect(encoding).rejects.toMatchObject({
     code: 'unsupported',
-    message: expect.stringContaining('at most 128 tools, and gpt-5.2 was given 129'),
+    message: expect.stringContaining('at most 128 tools, but gpt-5.2 has 129'),
   })
   expect(await model.provider.encode(plainRequest(model.config, { tools: tools.slice(1) }))).toBeDefined()
 })
 
 describe('the schema of unevaluated items', () => {
-  it.each(Object.entries(wires))('%s: follows the row like every nested schema', async (_, wire) => {
+  it.each(Object.entries(wires))('converts unevaluatedItems like every nested schema: %s', async (_, wire) => {
     const item = { type: 'object', propertyNames: { minLength: 1 }, properties: { a: { $ref: '#/$defs/a' } } }
     const list = { type: 'array', unevaluatedItems: item, 'x-phi': true }
     const parameters = { type: 'object', properties: { list }, $defs: { a: { type: 'string', pattern: '^(?=a)' } } }

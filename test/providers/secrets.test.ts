@@ -19,21 +19,21 @@ async function failure({ config, provider }: Model, credential?: string): Promis
 const quoting: typeof fetch = (input) => Promise.reject(new TypeError(`error sending request for url (${input})`))
 
 describe('a URL in an error', () => {
-  it('hides the key of its query, URL-encoded or not', async () => {
+  it('redacts a key in the query, URL-encoded or not', async () => {
     const key = 'AQ.canary+key/with=signs'
     const message = await failure(google('gemini-3.5-flash', { keyInQuery: true, fetch: quoting }), key)
     expect(message).toContain('error sending request')
     expect(message).not.toContain('canary')
   })
 
-  it('hides the query of baseUrl', async () => {
+  it('redacts the query of baseUrl', async () => {
     const model = anthropic('claude-test', { baseUrl: 'https://proxy.example/v1?subscription=canary-0123456789', fetch: quoting })
     const message = await failure(model)
     expect(message).toContain('https://proxy.example/v1/messages')
     expect(message).not.toContain('canary')
   })
 
-  it('hides the query of an invalid URL too', async () => {
+  it('redacts the query of an invalid URL', async () => {
     const { config, provider } = anthropic('claude-test', { apiKey: 'k' })
     const message = await failure({ config: { ...config, baseUrl: 'proxy.example/v1?subscription=canary-0123456789' }, provider })
     expect(message).toContain('"proxy.example/v1"')
@@ -41,23 +41,26 @@ describe('a URL in an error', () => {
   })
 })
 
-it('redacts a key that is truncated at the end of a quotation', () => {
+it('redacts a key at the end of a truncated quotation', () => {
   const credential = 'canary-'.repeat(10)
   const body = `${' '.repeat(1960)}${credential}`
   expect(classifyError({ service: 'X', status: 500, body, credential }).message).not.toContain('canary')
 })
 
 describe('a key sent to a foreign host', () => {
-  it.each(['evil.example/', 'us-east-1.evil.example#', ''])('is prevented for the region %j', (region) => {
-    expect(() => bedrock('x.y', { region })).toThrow(ConfigError)
-  })
+  it.each(['evil.example/', 'us-east-1.evil.example#', ''])(
+    'rejects the region %j, which would send the key to a foreign host',
+    (region) => {
+      expect(() => bedrock('x.y', { region })).toThrow(ConfigError)
+    },
+  )
 
-  it('is prevented for an ARN', () => {
+  it('rejects an ARN that would send the key to a foreign host', () => {
     const { baseUrl } = bedrock('arn:aws:bedrock:evil.example/#:1:inference-profile/x').config
     expect(new URL(baseUrl).host).toBe('bedrock-runtime.us-east-1.amazonaws.com')
   })
 
-  it.each(['evil.example/', 'a@evil.example#', ''])('is prevented for the resource %j', (resource) => {
+  it.each(['evil.example/', 'a@evil.example#', ''])('rejects the resource %j, which would send the key to a foreign host', (resource) => {
     expect(() => azure('d', { resource })).toThrow(ConfigError)
   })
 })
@@ -94,7 +97,7 @@ function expectNoKey(text: string): void {
 }
 
 describe.each(Object.entries(factories))('an echo of the key: %s', (_name, make) => {
-  it.each([400, 429, 500])('disappears at status %i', async (status) => {
+  it.each([400, 429, 500])('redacts an echoed key at status %i', async (status) => {
     const text = await seen(
       make('m', { fetch: answered(JSON.stringify({ error: { message: `Bad: ${echo}` } }), status, 'application/json') }),
     )
@@ -106,17 +109,17 @@ describe.each(Object.entries(factories))('an echo of the key: %s', (_name, make)
     [401, 'Bad zebra'],
     [403, 'Bad key: zebra'],
     [403, 'This token is no zebra'],
-  ])('drops the whole message at status %i: %s', async (status, message) => {
+  ])('omits the provider message at status %i: %s', async (status, message) => {
     const text = await seen(make('m', { fetch: answered(JSON.stringify({ error: { message } }), status) }))
     expect(text).toContain('rejected the API key')
     expect(text).not.toContain('zebra')
   })
 
-  it('disappears from data that is no event', async () => {
+  it('redacts an echoed key in invalid event data', async () => {
     expectNoKey(await seen(make('m', { fetch: answered(`data: ${echo}\n\n`) })))
   })
 
-  it('disappears for a header that the caller set', async () => {
+  it('redacts an echoed custom header value', async () => {
     const headers = { 'cf-aig-authorization': `Bearer ${key}`, authorization: `Basic ${btoa(`me:${key}`)}` }
     const body = JSON.stringify({ error: { message: `Bad: ${echo}` } })
     expectNoKey(await seen(make('m', { headers, fetch: answered(body, 500, 'application/json') }), 'another-0123456789'))
@@ -133,11 +136,11 @@ describe('an echo of the key in a stop reason', () => {
     'the Responses API': openaiResponses('m', {
       fetch: answered(frames({ type: 'response.incomplete', response: { incomplete_details: { reason: echo } } })),
     }),
-    'a filter': openaiResponses('m', {
+    'a content filter': openaiResponses('m', {
       fetch: answered(JSON.stringify({ error: { code: 'content_filter', message: echo } }), 400, 'application/json'),
     }),
   }
-  it.each(Object.entries(cases))('disappears: %s', async (_name, model) => {
+  it.each(Object.entries(cases))('redacts a key in a stop reason: %s', async (_name, model) => {
     const text = await seen(model)
     expect(text).toContain('[redacted]')
     expectNoKey(text)

@@ -52,8 +52,8 @@ const headersFirst: Play = [
 describe('a silent provider', () => {
   it.each([
     ['before its headers', thinksFirst],
-    ['behind its headers', headersFirst],
-    ['but for pings', [[0, 'headers'], ...Array.from({ length: 9 }, () => [minute, ping] as const), [30_000, whole]] as Play],
+    ['after its headers', headersFirst],
+    ['except pings', [[0, 'headers'], ...Array.from({ length: 9 }, () => [minute, ping] as const), [30_000, whole]] as Play],
   ])('accepts nine minutes of silence %s', async (_name, play) => {
     const { message, error } = await settled(chat({ fetch: playing(play) }))
     expect(error).toBeUndefined()
@@ -61,10 +61,10 @@ describe('a silent provider', () => {
   })
 
   it.each<[string, Play, number, string]>([
-    ['that never answers', [], 10, 'nothing for 600000 ms (firstByteTimeoutMs)'],
-    ['that sends headers alone', [[0, 'headers']], 10, 'nothing for 600000 ms (firstByteTimeoutMs)'],
+    ['that never responds', [], 10, 'nothing for 600000 ms (firstByteTimeoutMs)'],
+    ['that sends only headers', [[0, 'headers']], 10, 'nothing for 600000 ms (firstByteTimeoutMs)'],
     [
-      'that stops in the middle',
+      'that stops midway',
       [
         [0, 'headers'],
         [0, part],
@@ -73,12 +73,12 @@ describe('a silent provider', () => {
       'nothing for 300000 ms (idleTimeoutMs)',
     ],
     [
-      'that only pings after its first words',
+      'that only pings after its first text',
       [[0, 'headers'], [0, part], ...Array.from({ length: 30 }, () => [minute, ping] as const)],
       10,
       'no content for 600000 ms (progressTimeoutMs)',
     ],
-  ])('times out a stream %s and allows one retry', async (_name, play, minutes, words) => {
+  ])('times out a stream %s, and allows one retry', async (_name, play, minutes, words) => {
     vi.setSystemTime(0)
     const { error, tookMs } = await settled(chat({ fetch: playing(play) }))
     expect(error).toMatchObject({ code: 'network', isRetryable: true, maxRetries: 1, message: expect.stringContaining(words) })
@@ -107,7 +107,7 @@ describe('a silent provider', () => {
       ],
       2,
     ],
-  ])('fails after %s in every factory', async (limit, options, play, minutes) => {
+  ])('fails after the configured limit, %s, in every factory', async (limit, options, play, minutes) => {
     for (const model of [chat({ ...options, fetch: playing(play) }), anthropic('m', { ...options, apiKey: 'k', fetch: playing(play) })]) {
       const { error, tookMs } = await settled(model)
       if (model.config.api === 'anthropicMessages' && play.length > 0) continue
@@ -128,11 +128,11 @@ describe('a local server with a long prompt', () => {
       backend,
       () => openaiCompatible('m', { backend, fetch: playing(slow) }),
     ]),
-  ])('sets no time limit: %s', async (_name, make) => {
+  ])('sets no time limit for a local server: %s', async (_name, make) => {
     expect((await settled(make())).message).toMatchObject({ stopReason: 'stop' })
   })
 
-  it('fails after a configured timeout', async () => {
+  it('applies a configured timeout to a local server', async () => {
     const { error } = await settled(local('m', { baseUrl: 'http://127.0.0.1:9', fetch: playing(slow), firstByteTimeoutMs: minute }))
     expect(error).toMatchObject({ message: expect.stringContaining('(firstByteTimeoutMs)') })
     vi.clearAllTimers()
@@ -145,7 +145,7 @@ describe("the runtime's own fetch", () => {
     server?.close()
   })
 
-  it('uses our timeouts instead of those of any connection pool', async () => {
+  it('disables the timeouts of the connection pool', async () => {
     vi.useRealTimers()
     server = createServer((_request, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(whole))
     await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))

@@ -24,12 +24,12 @@ const claude = (...bytes: Uint8Array[]) => anthropic('claude-test', { fetch: ans
 const part = (fields: Json, finishReason?: string) => ({ candidates: [{ content: { parts: [fields] }, finishReason }] })
 
 describe('the end of a response', () => {
-  it.each(['{}', 'null', '{"x":1}'])('follows from the event name alone: message_stop with the data %s', async (data) => {
+  it.each(['{}', 'null', '{"x":1}'])('ends a message by the event name alone: message_stop with the data %s', async (data) => {
     const { message } = await read(claude(sse(begun, spoken, ended[0]), utf8(`event: message_stop\ndata: ${data}\n\n`)))
     expect(message).toMatchObject({ stopReason: 'stop', content: [{ text: 'Tea.' }] })
   })
 
-  it('accepts [DONE] as a JSON string too', async () => {
+  it('accepts [DONE] as a JSON string', async () => {
     const chunk = { choices: [{ index: 0, delta: { content: 'Tea.' } }] }
     const { message } = await read(openai('m', { fetch: answering([sse(chunk, '"[DONE]"')]) }))
     expect(message).toMatchObject({ stopReason: 'stop', content: [{ text: 'Tea.' }] })
@@ -38,7 +38,7 @@ describe('the end of a response', () => {
   it.each([
     ['Anthropic', () => claude(sse(begun, spoken, '"[DONE]"', ...ended))],
     ['Gemini', () => google('m', { fetch: answering([sse(part({ text: 'Tea.' }, 'STOP'), '"[DONE]"')]) })],
-  ] as const)('ignores that form if it has no meaning: %s', async (_name, make) => {
+  ] as const)('ignores "[DONE]" as a JSON string in other protocols: %s', async (_name, make) => {
     expect((await read(make())).message.content).toMatchObject([{ text: 'Tea.' }])
   })
 })
@@ -68,7 +68,7 @@ describe('a duplicate id of two hosted tools', () => {
     ['Gemini', (times) => google('m', { fetch: answering([sse(...Array(times).fill(executable), part({ text: '.' }, 'STOP'))]) })],
     ['Bedrock', (times) => bedrock('m', { fetch: awsAnswering([...[start(0), start(1)].slice(0, times), ...stop]) })],
     ['Responses', (times) => openaiResponses('m', { fetch: answering([sse(...[item(0), item(1)].slice(0, times), completed)]) })],
-  ])('produces a warning: %s', async (_name, make) => {
+  ])('warns about a duplicate id of two hosted tools: %s', async (_name, make) => {
     expect((await read(make(2))).warnings).toEqual([expect.stringContaining('"st_1"')])
     expect((await read(make(1))).warnings).toEqual([])
   })
@@ -78,7 +78,7 @@ describe('responseModel after a fallback', () => {
   it.each([
     ['its name', 'claude-b'],
     ['an object', { model: 'claude-b' }],
-  ])('names the responding model: Anthropic, by %s', async (_name, to) => {
+  ])('names the model that responded after a fallback: Anthropic, by %s', async (_name, to) => {
     const block = { type: 'content_block_start', index: 0, content_block: { type: 'fallback', from: 'claude-a', to, trigger: 'refusal' } }
     const { message } = await read(claude(sse(begun, block, { type: 'content_block_stop', index: 0 }, spoken, ...ended)))
     expect(message.responseModel).toBe('claude-b')
@@ -105,16 +105,16 @@ describe('history sent back to Chat Completions', () => {
   const annotation = { type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A', start_index: 0, end_index: 4 } }
   const delta = (fields: Json, more: Json = {}) => ({ choices: [{ index: 0, delta: fields, ...more }] })
 
-  it('contains the OpenRouter annotations unchanged', async () => {
+  it('sends OpenRouter annotations back unchanged', async () => {
     const chunks = [delta({ content: 'Tea.', annotations: [annotation] }, { finish_reason: 'stop' }), '[DONE]']
     const model = openaiCompatible('m', { backend: 'openrouter', fetch: answering([sse(...chunks)]) })
     expect(await chat(model)).toMatchObject({ content: 'Tea.', annotations: [annotation] })
   })
 
   it.each([
-    ['is there', 9_999_999_999, { content: 'Tea.', audio: { id: 'audio_1' } }],
-    ['is gone', 1, { content: 'Tea.\nIt is hot.' }],
-  ])('contains the text next to audio that %s', async (_name, expires_at, expected) => {
+    ['has not expired', 9_999_999_999, { content: 'Tea.', audio: { id: 'audio_1' } }],
+    ['has expired', 1, { content: 'Tea.\nIt is hot.' }],
+  ])('sends the text next to audio that %s', async (_name, expires_at, expected) => {
     const audio = { id: 'audio_1', data: 'AAAA', transcript: 'It is hot.', expires_at }
     const chunks = [delta({ content: 'Tea.' }), delta({ audio }, { finish_reason: 'stop' }), '[DONE]']
     expect(await chat(openai('gpt-audio', { fetch: answering([sse(...chunks)]) }))).toMatchObject(expected)

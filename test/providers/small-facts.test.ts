@@ -13,13 +13,13 @@ const claude = (...events: object[]) => {
   return outcomeOf(provider, plainRequest(config))
 }
 
-it('explains a refusal of Anthropic', async () => {
+it("includes Anthropic's explanation of a refusal", async () => {
   const stop_details = { type: 'refusal', category: 'bio', explanation: 'This is dangerous.' }
   const { message } = await claude(
     { type: 'message_start', message: {} },
     { type: 'message_delta', delta: { stop_reason: 'refusal', stop_details } },
   )
-  expect(message).toMatchObject({ stopReason: 'guardRail', errorMessage: 'Anthropic refused to answer (bio): This is dangerous.' })
+  expect(message).toMatchObject({ stopReason: 'guardRail', errorMessage: 'Anthropic refused to respond (bio): This is dangerous.' })
 })
 
 it('treats a compaction by Anthropic as a pause', async () => {
@@ -38,7 +38,7 @@ it.each([
 })
 
 describe('a local server that is not running', () => {
-  it('fails at once, without advice about browsers', async () => {
+  it('fails immediately, without advice about browsers', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))
     const { port } = server.address() as AddressInfo
@@ -55,7 +55,7 @@ describe('a local server that is not running', () => {
       run.subscribe((event) => event.type === 'providerRetry' && retries.push(event))
       const { error } = await run.result
       expect(retries).toEqual([])
-      expect(error).toMatchObject({ code: 'network', message: expect.stringContaining(`not running: nothing listens at http://`) })
+      expect(error).toMatchObject({ code: 'network', message: expect.stringContaining(`not running at http://`) })
       expect(error?.message).not.toMatch(/browser|proxy/)
     }
   })

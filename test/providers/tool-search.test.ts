@@ -39,26 +39,26 @@ const deployment = { apiKey, baseUrl: 'https://x.openai.azure.com/openai/v1' }
 const searching: [string, Model, string[]][] = [
   ['Anthropic', anthropic('claude-sonnet-5', { apiKey }), ['(first)', '(second)', 'tool_search_tool_bm25', 'ask']],
   ['Responses', openaiResponses('gpt-5.4', { apiKey }), ['ask', '(first)', '(second)', 'tool_search']],
-  ['Responses, a new model', openaiResponses('gpt-6-sol', { apiKey }), ['ask', '(first)', '(second)', 'tool_search']],
+  ['Responses with a new model', openaiResponses('gpt-6-sol', { apiKey }), ['ask', '(first)', '(second)', 'tool_search']],
   ['Azure', azure('gpt-5.4-mini', deployment), ['ask', '(first)', '(second)', 'tool_search']],
   ['OpenRouter', openrouter('anthropic/claude-sonnet-5', { apiKey }), ['openrouter:tool_search', 'ask', '(first)', '(second)']],
   [
-    'where the caller says so',
+    'a model with the capability configured',
     azure('our-deployment', { ...deployment, capabilities: { toolSearch: true } }),
     ['ask', '(first)', '(second)', 'tool_search'],
   ],
 ]
 const others: [string, Model][] = [
-  ['Anthropic, an old model', anthropic('claude-3-7-sonnet', { apiKey })],
-  ['another model behind its protocol', anthropic('MiniMax-M2', { apiKey, baseUrl: 'https://api.minimax.io/anthropic' })],
-  ['Responses, an old model', openaiResponses('gpt-5.2', { apiKey })],
+  ['Anthropic with an old model', anthropic('claude-3-7-sonnet', { apiKey })],
+  ['another model with the Anthropic protocol', anthropic('MiniMax-M2', { apiKey, baseUrl: 'https://api.minimax.io/anthropic' })],
+  ['Responses with an old model', openaiResponses('gpt-5.2', { apiKey })],
   ['Responses of xAI', openaiResponses('grok-4.3', { apiKey, provider: 'xai', baseUrl: 'https://api.x.ai/v1' })],
-  ['Azure, an unknown deployment', azure('our-deployment', deployment)],
+  ['Azure with an unknown deployment', azure('our-deployment', deployment)],
   ['Chat Completions', openai('gpt-5.4', { apiKey })],
   ['Groq', openaiCompatible('llama-4', { apiKey, backend: 'groq' })],
   ['Gemini', google('gemini-3-pro', { apiKey })],
   ['Bedrock', bedrock('anthropic.claude-sonnet-4-5', { apiKey, region: 'us-east-1' })],
-  ['where the caller says so', anthropic('claude-sonnet-5', { apiKey, capabilities: { toolSearch: false } })],
+  ['a model with the capability configured', anthropic('claude-sonnet-5', { apiKey, capabilities: { toolSearch: false } })],
 ]
 
 describe('tool search', () => {
@@ -69,13 +69,13 @@ describe('tool search', () => {
     expect(JSON.stringify(body.tools).split('Does second.')).toHaveLength(2)
   })
 
-  it.each(others)('uses our search and lists each tool once: %s', async (_name, { config, provider }) => {
+  it.each(others)("uses the SDK's search tool and lists each tool once: %s", async (_name, { config, provider }) => {
     const body = await sentBody<Body & { toolConfig?: { tools: object[] } }>(provider, plainRequest(config, asked))
     expect(namesIn(body.toolConfig?.tools ?? body.tools)).toEqual(['ask', 'search_tools', 'first'])
     expect(JSON.stringify(body)).not.toContain('defer_loading')
   })
 
-  it.each(searching)('shows only the tool that must be called: %s', async (_name, { config, provider }) => {
+  it.each(searching)('offers only the tool that must be called: %s', async (_name, { config, provider }) => {
     const forced = plainRequest(config, { ...asked, toolChoice: { tool: 'second' } })
     const { tools } = await sentBody<Body>(provider, forced)
     expect(namesIn(tools)).toEqual(expect.arrayContaining(['ask', 'second', '(first)']))
@@ -83,7 +83,7 @@ describe('tool search', () => {
     expect(namesIn(searches.tools)).toEqual(['ask', 'search_tools', 'first'])
   })
 
-  it('sets the cache breakpoint on no deferred tool and declares a search once', async () => {
+  it('sets no cache breakpoint on a deferred tool, and declares search once', async () => {
     const only = { tools: [search], searchable: { tools: [first], foundBy: ['search_tools'] } }
     const { config, provider } = anthropic('claude-sonnet-5', { apiKey })
     const { tools } = await sentBody<Body>(provider, plainRequest(config, only))
@@ -124,7 +124,7 @@ describe('tool references found by Anthropic', () => {
   const echoed = async (changes: Partial<StreamRequest>) =>
     (await sentBody<Body>(provider, plainRequest(config, { messages, ...changes }))).messages[1]?.content.map(({ type }) => type)
 
-  it('returns while their tools are declared and becomes text otherwise', async () => {
+  it('sends tool references back while their tools are declared, else as text', async () => {
     expect(await echoed(asked)).toEqual(['server_tool_use', 'tool_search_tool_result', 'text'])
     expect(await echoed({ tools: [ask, search], searchable: { tools: [first], foundBy: ['search_tools'] } })).toEqual(['text', 'text'])
     expect(await echoed({ ...asked, toolChoice: { tool: 'search_tools' } })).toEqual(['text', 'text'])
@@ -234,7 +234,7 @@ describe('toolSearch with native', () => {
     ])
   })
 
-  it('continues with our search and the called tools for a model without one', async () => {
+  it("continues with the SDK's search on a model without hosted search", async () => {
     const { model } = service(events(found, 'tool_use'))
     const second = scripted([
       { toolCalls: [{ name: 'search_tools', arguments: { query: 'thing 9' } }] },
@@ -251,7 +251,7 @@ describe('toolSearch with native', () => {
     ])
   })
 
-  it('searches only the tools that the hook of a turn names', async () => {
+  it('searches only the tools that a turn hook names', async () => {
     const { bodies, model } = service(events([{ type: 'text', text: 'Done.' }], 'end_turn'))
     const activeTools = ['search_tools', 'tool_7', 'tool_9']
     await new Agent({ model, tools, hooks: { prepareTurn: () => ({ activeTools }) } }).prompt('go').result

@@ -36,7 +36,7 @@ const services: Record<string, Whole> = {
     bytes: joined(converse.map(([type, fields]) => frame(type, fields))),
     frames: [frame('messageStart', {}), frame('throttlingException', { message: 'late' }), damaged, damaged.subarray(0, 15)],
   },
-  'Bedrock in lines': {
+  'Bedrock as lines': {
     model: (pieces) => bedrock('m', { fetch: awsAnswering(pieces, 'close', 'application/x-ndjson'), maxEventChars: 200 }),
     bytes: lines(...converse.map(([type, fields]) => ({ [type]: fields }))),
     frames: [lines({ messageStart: {} }), utf8('{"half'), utf8('no JSON\n'), utf8('x'.repeat(300))],
@@ -77,13 +77,13 @@ describe.each(Object.entries(services))('a complete response of %s', (_name, { m
     return error ?? { ...message, timestamp: 0 }
   }
 
-  it('is independent of data after it in the same packet', async () => {
+  it('ignores data after the response in the same packet', async () => {
     const expected = await said([bytes])
     expect(expected).toMatchObject({ stopReason: 'stop', content: [{ text: 'Tea.' }], usage: { input: 7, output: 2 } })
     for (const tail of frames) expect(await said([joined([bytes, tail])])).toEqual(expected)
   })
 
-  it('is independent of chunk boundaries in and after it', async () => {
+  it('decodes the same message at any chunk boundary in and after the response', async () => {
     const expected = await said([bytes])
     const tails = fc.oneof(fc.uint8Array({ minLength: 1, maxLength: 60 }), fc.constantFrom(...frames))
     await fc.assert(

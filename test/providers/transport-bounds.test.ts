@@ -39,30 +39,30 @@ describe('a body that does not end', () => {
 
   // A clock that ticks once a second: the tick under way when something came does not count.
   it.each([
-    ['two seconds, where nothing is missing', [data({ ...stop, usage })], 3],
-    ['two, where usage is', [data(stop)], 3],
-    ['not at all behind its end mark', [data({ ...stop, usage }), utf8('data: [DONE]\n\n')], 0],
-  ])('waits %s', async (_name, pieces, expected) => {
+    ['after two seconds if nothing is missing', [data({ ...stop, usage })], 3],
+    ['after two seconds without usage', [data(stop)], 3],
+    ['immediately after the end marker', [data({ ...stop, usage }), utf8('data: [DONE]\n\n')], 0],
+  ])('settles after the finish reason: %s', async (_name, pieces, expected) => {
     const { seconds, message, error } = await settledAfter(answered(pieces))
     expect(error).toBeUndefined()
     expect(message).toMatchObject({ stopReason: 'stop', content: [{ text: 'A' }] })
     expect(seconds).toBe(expected)
   })
 
-  it('respects the idle timeout of the caller', async () => {
+  it("applies the caller's idle timeout", async () => {
     const { seconds, message } = await settledAfter(answered([data(stop)], 200, { idleTimeoutMs: 1000 }))
     expect(message?.stopReason).toBe('stop')
     expect(seconds).toBe(2)
   })
 
-  it('reports an HTTP error by its status and the partial body', async () => {
+  it('reports an HTTP error with its status and the partial body', async () => {
     const { seconds, error } = await settledAfter(answered([utf8('{"error":{"message":"the kitchen is ')], 503))
     expect(error).toMatchObject({ code: 'api', status: 503, isRetryable: true, message: expect.stringContaining('the kitchen is') })
     expect(seconds).toBe(16)
   })
 })
 
-it('reads up to 64 KiB of an error body', async () => {
+it('reads at most 64 KiB of an error body', async () => {
   let pulls = 0
   const endless = function* () {
     for (;;) {
@@ -77,7 +77,7 @@ it('reads up to 64 KiB of an error body', async () => {
   expect([4, 5]).toContain(pulls)
 })
 
-it('reads up to 16 Mi characters of tool arguments', async () => {
+it('reads at most 16 Mi characters of tool arguments', async () => {
   const mebibyte = 1024 * 1024
   const call = (delta: object) => data({ id: '1', choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...delta }] } }] })
   const begin = call({ id: 'c1', function: { name: 'write', arguments: '{"text":"' } })
@@ -95,7 +95,7 @@ it('reads up to 16 Mi characters of tool arguments', async () => {
   expect(error).toMatchObject({
     code: 'api',
     isRetryable: false,
-    message: 'The arguments of a call grew beyond 16777216 characters. Let the tool take them in parts.',
+    message: 'The arguments of a tool call exceed 16777216 characters. Change the tool to accept them in parts.',
     partial: { content: [{ type: 'toolCall', name: 'write', arguments: {}, invalidArguments: expect.any(String) }] },
   })
   expect(body.isCancelled()).toBe(true)
@@ -107,9 +107,9 @@ describe('a response without end', () => {
   const words = data({ id: '1', choices: [{ index: 0, delta: { content: 'x'.repeat(mebibyte - 100) } }] })
   it.each([
     ['of text', words],
-    ['of lines that mean nothing', utf8(`: ${'x'.repeat(mebibyte - 3)}\n`)],
-    ['of one line that means nothing', utf8('x'.repeat(mebibyte))],
-  ])('reads up to 256 MiB %s', async (_, piece) => {
+    ['of comment lines', utf8(`: ${'x'.repeat(mebibyte - 3)}\n`)],
+    ['of one unfinished line', utf8('x'.repeat(mebibyte))],
+  ])('reads at most 256 MiB %s', async (_, piece) => {
     let pulls = 0
     const pieces = function* () {
       for (;;) {
@@ -119,7 +119,7 @@ describe('a response without end', () => {
     }
     const { body, outcome } = answered(pieces())
     const { error } = await outcome
-    expect(error).toMatchObject({ code: 'network', isRetryable: false, message: expect.stringContaining('grew beyond 268435456 bytes') })
+    expect(error).toMatchObject({ code: 'network', isRetryable: false, message: expect.stringContaining('exceeds 268435456 bytes') })
     expect(body.isCancelled()).toBe(true)
     expect(pulls).toBeGreaterThan(255)
     expect(pulls).toBeLessThan(260)

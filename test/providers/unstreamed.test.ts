@@ -46,7 +46,7 @@ describe.each(['application/json', 'text/event-stream', 'text/plain'])('an unstr
     ['Chat Completions', openai, completion, 'Whole,\nand "well"'],
     ['Messages', anthropic, message, 'Whole'],
     ['Gemini', google, chunks, 'Whole'],
-  ])('decodes the response: %s', async (_name, factory, body, text) => {
+  ])('decodes an unstreamed response: %s', async (_name, factory, body, text) => {
     for (const written of [JSON.stringify(body), `\n ${JSON.stringify(body, null, 2)}\n`]) {
       const { message: read, error } = await answered(factory, written, type)
       expect(error).toBeUndefined()
@@ -65,7 +65,7 @@ describe.each(['application/json', 'text/event-stream', 'text/plain'])('an unstr
     expect(error).toMatchObject({ code: 'network', isRetryable: true })
   })
 
-  it('fails with the error in the response', async () => {
+  it('throws the error that the response contains', async () => {
     const { error } = await answered(openai, JSON.stringify({ error: { type: 'overloaded_error', message: 'busy' } }), type)
     expect(error).toMatchObject({ code: 'api', status: 529, isRetryable: true })
     const refused = await answered(

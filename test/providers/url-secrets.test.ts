@@ -3,8 +3,8 @@ import { openai } from '../../src/providers/openai.ts'
 import { outcomeOf, plainRequest } from './model-call.ts'
 
 it.each([
-  ['a parameter', 'https://proxy.example/v1?token=canary-0123456789', 'canary-0123456789'],
-  ['a user', 'https://canary-user-0123:pass-0123456789@proxy.example/v1', 'canary-user-0123'],
+  ['a query parameter', 'https://proxy.example/v1?token=canary-0123456789', 'canary-0123456789'],
+  ['a user name', 'https://canary-user-0123:pass-0123456789@proxy.example/v1', 'canary-user-0123'],
   ['a password', 'https://me:canary-pass-0123@proxy.example/v1', 'canary-pass-0123'],
 ])('redacts %s of baseUrl that the provider echoes', async (_name, baseUrl, secret) => {
   const fetch = async () => Response.json({ error: { message: `nothing known about ${secret} here` } }, { status: 400 })

@@ -16,7 +16,7 @@ describe('encoder warnings', () => {
     ['anthropic', anthropic('claude-new', { apiKey: 'k', fetch: answer('anthropic/text.sse') })],
     ['openai', openai('gpt-new', { apiKey: 'k', fetch: answer('openai/text.sse') })],
     ['openai-responses', openaiResponses('gpt-new', { apiKey: 'k', fetch: answer('openai-responses/text.sse') })],
-  ])('reaches the log: %s and a temperature', async (_, model) => {
+  ])('logs one warning for an unsupported temperature: %s', async (_, model) => {
     const warnings: string[] = []
     const logger = { warn: (event: string, fields: object) => warnings.push(`${event} ${JSON.stringify(fields)}`) }
     const { status } = await new Agent({ model, temperature: 0.5, logger }).prompt('hi').result

@@ -34,7 +34,7 @@ beforeAll(async () => {
   await person.shell(`npm init -y && npm pkg set type=module && npm install ${tarball} && cp -r node_modules/phi-core/examples .`)
 })
 
-it('shows the page of the browser example', async (context) => {
+it('serves the page of the browser example', async (context) => {
   const { shell, serve } = person ?? context.skip('The newest Node cannot be installed')
   await shell(line('npm install -D vite'))
   const printed = await serve(`${line('vite examples/browser')} --host 127.0.0.1 --port 0`, /Local:\s+http:\S+\//)
@@ -47,7 +47,7 @@ it('shows the page of the browser example', async (context) => {
   for (const [, path = ''] of code.matchAll(/from "(\/[^"]+)"/g)) expect((await fetch(new URL(path, url))).status, path).toBe(200)
 }, 600_000) // it ends a test that hangs: npm alone takes two minutes on a busy machine
 
-it('answers the curl command from wrangler dev', async (context) => {
+it('responds to the documented curl command under wrangler dev', async (context) => {
   const { shell, serve } = person ?? context.skip('The newest Node cannot be installed')
   await shell(line('npm install hono wrangler'))
   const secrets = {

@@ -53,7 +53,7 @@ describe.each([
   ['22.18.0', () => '22.18.0'],
   ['the newest', newestNode],
 ])('Node %s', (label, versionOf) => {
-  it('runs the four lines of README in an empty folder', async (context) => {
+  it('runs the four install commands of the README in an empty folder', async (context) => {
     const node = otherNode(versionOf())
     if (node === undefined) return context.skip(`Node ${label} cannot be installed`)
     const [lines = ''] = commandsOf(readme)
@@ -65,7 +65,7 @@ describe.each([
   })
 })
 
-it('runs the program of README as main.mjs on Node 22.12, without a key', async (context) => {
+it('runs the README program as main.mjs on Node 22.12, and names the missing key', async (context) => {
   const node = otherNode('22.12.0')
   if (node === undefined) return context.skip('Node 22.12.0 cannot be installed')
   const { shell } = stranger(folder, node)
@@ -83,7 +83,7 @@ function command(part: string): string {
   return found.join('')
 }
 
-it('runs the commands of docs/start, and type-checks with the newest TypeScript', async (context) => {
+it('runs the commands of docs/start and type-checks with the newest TypeScript', async (context) => {
   const node = otherNode(newestNode())
   if (node === undefined) return context.skip('The newest Node cannot be installed')
   const { OPENAI_BASE_URL = '' } = await withKey()

@@ -30,11 +30,11 @@ it('runs the demo', async () => {
   expect(await person().shell(`npx -p ${tarball} phi --demo --yes`)).toContain('**4 of 4** checks pass.')
 })
 
-describe('settings of other programs', () => {
+describe('documented settings of other programs', () => {
   it.each([
     ['agent_servers', { protocolVersion: 1, clientCapabilities: {} }, 'agentInfo'],
     ['mcpServers', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } }, 'serverInfo'],
-  ])('starts what %s names', async (key, params, name) => {
+  ])('starts phi from the documented %s settings', async (key, params, name) => {
     const request = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`
     const response = await person().shell(settings(key), request)
     expect(JSON.parse(response.split('\n')[0] ?? '')).toMatchObject({ id: 1, result: { [name]: { name: 'phi' } } })
@@ -45,7 +45,7 @@ it.each([
   ['serve', 'hono'],
   ['acp', '@agentclientprotocol/sdk'],
   ['mcp', '@modelcontextprotocol/sdk'],
-])('phi %s says how to get %s with npx', async (command, missing) => {
+])('suggests the npx command if phi %s lacks %s', async (command, missing) => {
   const failed: { stderr: string } = await person()
     .shell(`npx -p ${tarball} phi ${command}`)
     .then(

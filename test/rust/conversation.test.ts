@@ -31,18 +31,18 @@ function failure(value: unknown): string {
 }
 
 describe('toSpecJson and fromSpecJson', () => {
-  it('full_conversation_roundtrip: a conversation from there comes back unchanged, but for new ids', () => {
+  it('preserves a crate conversation except for new ids (full_conversation_roundtrip)', () => {
     const restored = fromSpecJson(conversation)
     expect(canonical(withoutIds(toSpecJson(restored)))).toBe(canonical(JSON.parse(conversation)))
     expect(new Set(restored.map((entry) => entry.id)).size).toBe(restored.length)
   })
 
-  it('what was restored from there is a native history', () => {
+  it('restores a crate conversation as a valid native history', () => {
     const restored = fromSpecJson(conversation)
     expect(parseMessages(serializeMessages(restored))).toEqual(restored)
   })
 
-  it('agent_message_roundtrip: any history goes there and back without loss', () => {
+  it('preserves any history through the crate format (agent_message_roundtrip)', () => {
     fc.assert(
       fc.property(fc.array(message, { maxLength: 4 }), (history) => {
         expect(canonical(fromSpecJson(toSpecJson(history)))).toBe(canonical(history))
@@ -51,7 +51,7 @@ describe('toSpecJson and fromSpecJson', () => {
     )
   })
 
-  it('what came back is written the same again', () => {
+  it('encodes a decoded message to the same JSON', () => {
     fc.assert(
       fc.property(message, (entry) => {
         const spec = messageCodec.encode(entry)
@@ -60,7 +60,7 @@ describe('toSpecJson and fromSpecJson', () => {
     )
   })
 
-  it('reads the example of the specification', () => {
+  it('reads the example from the specification', () => {
     const [first, second] = fromSpecJson(
       JSON.stringify([
         { role: 'user', content: [{ type: 'text', text: 'Hello' }], timestamp: 1700000000000 },
@@ -71,7 +71,7 @@ describe('toSpecJson and fromSpecJson', () => {
     expect(second).toMatchObject({ usage: { ...emptyUsage(), input: 100, output: 50, totalTokens: 150 } })
   })
 
-  it('says where a conversation is wrong, and what was there', () => {
+  it('reports the path and the expected value in an invalid conversation', () => {
     expect(failure([user, { ...assistant, usage: { ...usage, input: '1' } }])).toBe('messages[1].usage.input: expected number, got string')
     expect(failure([{ ...user, content: [{ type: 'foo' }] }])).toBe(
       'messages[0].content[0].type: expected text|image|thinking|toolCall, got "foo"',
@@ -86,11 +86,11 @@ describe('toSpecJson and fromSpecJson', () => {
     expect(failure({})).toBe('messages: expected array, got object')
   })
 
-  it('does not quote the text it could not read', () => {
+  it('omits unreadable text from the error', () => {
     expect(() => fromSpecJson('my secret is 42')).toThrow('messages: not valid JSON (15 characters)')
   })
 
-  it('drops a __proto__ key of a message, and keeps one inside arguments as inert data', () => {
+  it('drops a __proto__ key of a message, and keeps one in arguments as inert data', () => {
     const [poisoned] = fromSpecJson('[{"role":"user","content":[],"timestamp":1,"__proto__":{"polluted":1}}]')
     expect(Reflect.get(Object(poisoned), 'polluted')).toBeUndefined()
     const call = '{"type":"toolCall","id":"c","name":"n","arguments":{"__proto__":{"polluted":1}}}'
@@ -98,7 +98,7 @@ describe('toSpecJson and fromSpecJson', () => {
     expect(Reflect.get({}, 'polluted')).toBeUndefined()
   })
 
-  it('writes error_message in snake_case, because a camelCase one is dropped there', () => {
+  it('writes error_message in snake_case, because the crate drops the camelCase form', () => {
     const failed: AgentMessage = {
       ...{ role: 'assistant', id: 'a', content: [], stopReason: 'error', model: 'm', provider: 'p', timestamp: 1 },
       usage: emptyUsage(),
@@ -110,7 +110,7 @@ describe('toSpecJson and fromSpecJson', () => {
     expect(ignored).not.toHaveProperty('errorMessage')
   })
 
-  it('never lets an unknown key pose as one the other side knows', () => {
+  it('never writes an unknown key that the crate would interpret', () => {
     const odd = { ...user, id: 'a', role: 'assistant', ...{ stopReason: 'stop', model: 'm', provider: 'p', error_message: 5 } }
     const history = parseMessages(JSON.stringify([{ ...odd, usage: emptyUsage() }]))
     expect(JSON.parse(toSpecJson(history))[0]).not.toHaveProperty('error_message')

@@ -97,21 +97,21 @@ function says(whole: unknown, part: unknown): boolean {
 }
 
 describe('eventToSpec and eventFromSpec', () => {
-  it.each(events)('$type goes there and back without loss', (event) => {
+  it.each(events)('preserves a $type event through the crate format', (event) => {
     const spec = eventToSpec(event)
     expect(eventFromSpec(JSON.parse(JSON.stringify(spec)), { ...defaults, runId: 'other', seq: 0, at: 0, sessionId: 'other' })).toEqual(
       event,
     )
   })
 
-  it.each(specEvents)('$type comes from there and says there again what it said', (spec) => {
+  it.each(specEvents)('preserves a $type event of the crate', (spec) => {
     const event = eventFromSpec(spec, defaults)
     expect(event).toBeDefined()
     const written = event === undefined ? undefined : eventToSpec(event)
     expect(says(written, spec), JSON.stringify(written)).toBe(true)
   })
 
-  it('writes null where the other side does', () => {
+  it('writes null for the same fields as the crate', () => {
     const [start, , , , , , , , , , , end] = events
     expect(start && eventToSpec(start)).toMatchObject({ parent_loop_id: null, metadata: null, timestamp: '2026-03-01T00:00:00.000Z' })
     expect(end && eventToSpec(end)).toMatchObject({ rejection: null })
@@ -119,7 +119,7 @@ describe('eventToSpec and eventFromSpec', () => {
     expect(eventToSpec(tool)).toMatchObject({ child_loop_id: null, result: { details: null } })
   })
 
-  it('has nothing to say for events the specification does not have', () => {
+  it('returns undefined for events missing from the specification', () => {
     const error = { code: 'network', message: 'x' }
     const retry: AgentEvent = {
       ...base,
@@ -136,7 +136,7 @@ describe('eventToSpec and eventFromSpec', () => {
     expect(eventToSpec({ ...base, type: 'approvalResolved', toolCallId: 'c', toolName: 'n', approved: true })).toBeUndefined()
   })
 
-  it('writes no event that the crate does not have: one would make a whole session file unreadable there', () => {
+  it('omits events unknown to the crate, which would reject the whole file', () => {
     const fallback = { turnIndex: 0, from: { provider: 'a', model: 'b' }, to: { provider: 'c', model: 'd' } }
     const ofService = { messageId: 'm', toolCallId: 'c', toolName: 'search' }
     const ours = [
@@ -149,7 +149,7 @@ describe('eventToSpec and eventFromSpec', () => {
     expect(ours.map((event) => eventToSpec(event))).toEqual(ours.map(() => undefined))
   })
 
-  it('reads nothing from events we do not have, and refuses broken ones with their path', () => {
+  it('ignores unknown crate events, and rejects invalid ones with their path', () => {
     expect(eventFromSpec({ type: 'SomethingNew', loop_id: 'l' }, defaults)).toBeUndefined()
     expect(eventFromSpec({ type: 'constructor', loop_id: 'l' }, defaults)).toBeUndefined()
     expect(() => eventFromSpec({ type: 'TurnStart', loop_id: 'l', turn_index: 'x' }, defaults)).toThrow(
@@ -162,20 +162,20 @@ describe('eventToSpec and eventFromSpec', () => {
     expect(() => eventFromSpec(noKind, defaults)).toThrow('event.continuation_kind')
   })
 
-  it('cuts nanoseconds to milliseconds and accepts offsets', () => {
+  it('truncates nanoseconds to milliseconds and accepts time offsets', () => {
     const at = (timestamp: string) =>
       eventFromSpec({ type: 'TurnStart', loop_id: 'l', turn_index: 0, triggered_by: 'FollowUp', timestamp }, defaults)?.at
     expect(at('2026-03-01T10:00:00.123999999Z')).toBe(Date.UTC(2026, 2, 1, 10, 0, 0, 123))
     expect(at('2026-03-01T12:00:00.5+02:00')).toBe(Date.UTC(2026, 2, 1, 10, 0, 0, 500))
   })
 
-  it('shows in an update the message that is looked up, or an empty one', () => {
+  it('writes the current message into an update, or an empty one if unknown', () => {
     const update: AgentEvent = { ...base, type: 'messageUpdate', messageId: 'm1', delta: { type: 'text', contentIndex: 0, delta: 'H' } }
     expect(eventToSpec(update, () => message)).toMatchObject({ message: { content: [{ type: 'text', text: 'Hi' }] } })
     expect(eventToSpec(update)).toMatchObject({ message: { id: 'm1', role: 'assistant', content: [] } })
   })
 
-  it('tells how a run ended from its messages, where the JSON does not say', () => {
+  it('derives the run status from the messages if the JSON omits it', () => {
     const end = { type: 'AgentEnd', loop_id: 'l', usage: { input: 0, output: 0 }, rejection: null }
     const status = (fields: object) => {
       const event = eventFromSpec({ ...end, messages: [], ...fields }, defaults)
@@ -188,7 +188,7 @@ describe('eventToSpec and eventFromSpec', () => {
     expect(status({ messages: [{ ...bare, usage, stopReason: 'aborted' }] })).toBe('aborted')
   })
 
-  it('names pruned messages by their times, as far as somebody knows them', () => {
+  it('identifies pruned messages by timestamps, if known', () => {
     const pruned: AgentEvent = { ...base, type: 'prunApplied', tokensRemoved: 7, messagesRemoved: 2, prunedMessageIds: ['m1', 'gone'] }
     expect(eventToSpec(pruned)).toMatchObject({ pruned_timestamps: [], memo: null })
     const known = eventToSpec(pruned, (id) => (id === 'm1' ? message : undefined))
@@ -198,14 +198,14 @@ describe('eventToSpec and eventFromSpec', () => {
     expect(eventFromSpec(theirs, defaults)).toMatchObject({ prunedMessageIds: [], messagesRemoved: 2 })
   })
 
-  it('reads a revert without a target as one to no node', () => {
+  it('reads a revert without a target as target -1', () => {
     const theirs = { type: 'RevertApplied', loop_id: 'l', category: 'failure', target: null, abandoned_node_ids: [], applied: false }
     const event = eventFromSpec(theirs, defaults)
     expect(event).toMatchObject({ target: -1, applied: false })
     expect(event && eventToSpec(event)).toMatchObject({ target: null, summary: null, reason: null })
   })
 
-  it('lets the events around branches go by a branch, where they name no loop', () => {
+  it('derives the loop id of a parallel event from its branches', () => {
     const loopOf = (fields: object) => eventFromSpec({ session_id: 's', ...fields }, defaults)?.loopId
     expect(loopOf({ type: 'ParallelLoopStart', loop_ids: ['l1', 'l2'] })).toBe('l1')
     const usage = { input: 0, output: 0 }
@@ -214,17 +214,17 @@ describe('eventToSpec and eventFromSpec', () => {
     expect(() => loopOf({ type: 'ParallelLoopStart', loop_ids: [1] })).toThrow('event.loop_ids[0]: expected string, got number')
   })
 
-  it('says which service was asked only where the JSON does', () => {
+  it('reads the provider and the protocol of a request from the JSON', () => {
     const theirs = specEvents.find((event) => event.type === 'TurnRequest')
     expect(eventFromSpec(theirs, defaults)).toMatchObject({ request: { provider: 'p', api: 'anthropicMessages', modelId: 'm' } })
   })
 
-  it('writes whole numbers, whatever the counter of an application says', () => {
+  it('rounds fractional counts up to integers', () => {
     const started: AgentEvent = { ...base, type: 'compactionStarted', estimatedTokens: 10.25, messageCount: 3 }
     expect(eventToSpec(started)).toMatchObject({ estimated_tokens: 11 })
   })
 
-  it('of a type that nobody knows is not written: it would cost the crate the whole file', () => {
+  it('omits an event of unknown type, which would make the file unreadable', () => {
     const later: AgentEvent = JSON.parse(JSON.stringify({ ...base, type: 'ofANewerVersion' }))
     expect(eventToSpec(later)).toBeUndefined()
   })

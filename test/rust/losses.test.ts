@@ -25,12 +25,12 @@ const answered: AgentMessage = {
   ],
 }
 
-it('names what the crate cannot hold, and whether it refuses the history', () => {
+it('lists content that the crate cannot represent, and whether it rejects the history', () => {
   expect(specLosses([asked, answered]).map(({ path, what, isRefused }) => [path, what, isRefused])).toEqual([
     ['messages[0].content[2]', 'an image without bytes (image/png)', true],
     ['messages[0].content[3]', 'a file, a.pdf (application/pdf)', true],
-    ['messages[1].content[0]', 'a tool that the service ran, web_search', true],
-    ['messages[1].content[1]', 'content that is not known, hologram', true],
+    ['messages[1].content[0]', 'a tool that the provider ran, web_search', true],
+    ['messages[1].content[1]', 'unknown content, hologram', true],
     ['messages[1].content[2]', '1 citations of a text', false],
     ['messages[1].refusal', 'refusal of an answer', false],
     ['messages[1].logprobs', 'logprobs of an answer', false],
@@ -39,7 +39,7 @@ it('names what the crate cannot hold, and whether it refuses the history', () =>
   ])
 })
 
-it('names nothing of what it can, and all of it is read again here', () => {
+it('lists no representable content, and reads everything back', () => {
   expect(
     specLosses([
       { ...userMessage('Hi'), id: 'u' },

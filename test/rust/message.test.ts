@@ -21,18 +21,18 @@ describe('messageCodec', () => {
     ['message_assistant_roundtrip, with an error', { ...assistant, stopReason: 'error', error_message: 'e' }],
     ['message_tool_result_roundtrip', toolResult],
     ['extension_message_roundtrip', { role: 'extension', kind: 'note', data: { a: 1 } }],
-  ])('%s', (_name, message) => {
+  ])('preserves a crate message: %s', (_name, message) => {
     expect(rewritten(message)).toEqual({ id: 'x', ...message })
   })
 
-  it('a block that only we have is written as it is, and read again', () => {
+  it('preserves a block that the crate does not know', () => {
     const file = { type: 'file' as const, mimeType: 'application/pdf', url: 'https://example.test/a.pdf' }
     expect(contentCodec.encode(file)).toEqual(file)
     expect(contentCodec.decode(file)).toEqual(file)
     expect(() => contentCodec.decode({ type: 'foo' })).toThrow('content.type: expected text|image|thinking|toolCall, got "foo"')
   })
 
-  it('content_variants_roundtrip', () => {
+  it('preserves every content variant (content_variants_roundtrip)', () => {
     const variants = [
       { type: 'text', text: 'a' },
       { type: 'image', data: 'AA==', mimeType: 'image/png' },
@@ -44,7 +44,7 @@ describe('messageCodec', () => {
     expect(contentCodec.decode({ type: 'thinking', thinking: 't', signature: null })).toEqual({ type: 'thinking', thinking: 't' })
   })
 
-  it('takes arguments that are no object as invalid, and writes them back as they were', () => {
+  it('reads non-object arguments as invalid, and writes them back unchanged', () => {
     for (const args of [null, 'ls', 5, [1]]) {
       const call = { type: 'toolCall', id: 'c', name: 'n', arguments: args }
       const read = contentCodec.decode(call)
@@ -53,28 +53,28 @@ describe('messageCodec', () => {
     }
   })
 
-  it('carries what a service attached as a key that is ignored there', () => {
+  it('preserves provider state in a key that the crate ignores', () => {
     const block = { type: 'text', text: 'a', providerState: { api: 'anthropicMessages', model: 'm', payload: { data: 'x' } } }
     expect(contentCodec.encode(contentCodec.decode(block))).toEqual(block)
     expect(contentCodec.decode({ ...block, providerState: 'broken' })).toEqual({ type: 'text', text: 'a' })
   })
 
-  it('old_llm_message_json_deserializes_with_defaults', () => {
+  it('reads an old message with defaults (old_llm_message_json_deserializes_with_defaults)', () => {
     expect(messageCodec.decode({ ...user, id: 'x' })).toEqual({ ...user, id: 'x' })
   })
 
-  it('old_llm_message_with_turn_id_still_works', () => {
+  it('reads an old message with a turn id (old_llm_message_with_turn_id_still_works)', () => {
     const old = { ...user, id: 'x', turnId: { loopId: 's.c.1', turnIndex: 0 } }
     expect(messageCodec.decode(old)).toEqual(old)
   })
 
-  it('defaults_omitted_from_serialized_json', () => {
+  it('omits default values when writing (defaults_omitted_from_serialized_json)', () => {
     const written = messageCodec.encode({ role: 'user', id: 'x', content: [], timestamp: 1, tags: [] })
     expect(written).toEqual({ role: 'user', id: 'x', content: [], timestamp: 1 })
     expect(Object.keys(Object(rewritten(assistant)))).not.toContain('error_message')
   })
 
-  it('full_roundtrip_with_all_new_fields', () => {
+  it('preserves a message with every field (full_roundtrip_with_all_new_fields)', () => {
     const full = {
       ...toolResult,
       turnId: { loopId: 's.c.1', turnIndex: 0 },
@@ -90,44 +90,44 @@ describe('messageCodec', () => {
     expect(rewritten(full)).toEqual({ id: 'x', ...full })
   })
 
-  it('agent_message_with_node_identity_helper: node ids are on model messages only', () => {
+  it('reads node ids of messages (agent_message_with_node_identity_helper)', () => {
     expect(messageCodec.decode({ ...user, id: 'x', nodeId: 1, parentId: null })).toEqual({ ...user, id: 'x', nodeId: 1 })
   })
 
-  it('drops malformed extras, as the other side does', () => {
+  it('drops malformed optional fields, like the crate', () => {
     const extras = { turnId: 'x', nodeId: 'n5', parentId: -1, tags: [{ kind: 'gossip' }], provenanceHint: { kind: 'future' } }
     expect(rewritten({ ...user, ...extras })).toEqual({ ...user, id: 'x' })
   })
 
-  it('gives a message without an id, or with a useless one, a new one', () => {
+  it('generates an id for a message with a missing or invalid id', () => {
     for (const id of [undefined, null, '', 7]) expect(messageCodec.decode({ ...user, id }).id).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it('keeps the loop of a sub-agent as a key that is ignored there', () => {
+  it('preserves the loop id of a sub-agent in a key that the crate ignores', () => {
     expect(rewritten({ ...toolResult, childLoopId: 'x.sub.1' })).toEqual({ id: 'x', ...toolResult, childLoopId: 'x.sub.1' })
   })
 })
 
 describe('provenanceCodec', () => {
-  it('block_provenance_serializes_kebab_case', () => {
+  it('writes kinds in kebab-case (block_provenance_serializes_kebab_case)', () => {
     expect(provenanceCodec.encode({ kind: 'systemPrompt' })).toEqual({ kind: 'system-prompt' })
     expect(provenanceCodec.encode({ kind: 'followUp' })).toEqual({ kind: 'follow-up' })
     expect(provenanceCodec.decode({ kind: 'steering' })).toEqual({ kind: 'steering' })
     expect(provenanceCodec.decode({ kind: 'unknown' })).toEqual({ kind: 'unknown' })
   })
 
-  it('block_provenance_identity_block_round_trip', () => {
+  it('preserves an identity block (block_provenance_identity_block_round_trip)', () => {
     const spec = { kind: 'identity-block', name: 'n', order: 1 }
     expect(provenanceCodec.encode(provenanceCodec.decode(spec))).toEqual(spec)
   })
 
-  it('block_provenance_loop_turn_round_trip', () => {
+  it('preserves a loop turn (block_provenance_loop_turn_round_trip)', () => {
     const spec = { kind: 'loop-turn', turn_index: 0, role: 'tool-call-request', message_index: 1 }
     expect(provenanceCodec.decode(spec)).toEqual({ kind: 'loopTurn', turnIndex: 0, role: 'toolCallRequest', messageIndex: 1 })
     expect(provenanceCodec.encode(provenanceCodec.decode(spec))).toEqual(spec)
   })
 
-  it('provenance_role_serializes_kebab_case', () => {
+  it('writes roles in kebab-case (provenance_role_serializes_kebab_case)', () => {
     const roles = { userMessage: 'user-message', assistantResponse: 'assistant-response', toolCallResult: 'tool-call-result' } as const
     for (const role of ['userMessage', 'assistantResponse', 'toolCallResult'] as const) {
       const written = provenanceCodec.encode({ kind: 'loopTurn', turnIndex: 0, role, messageIndex: 0 })
@@ -135,13 +135,13 @@ describe('provenanceCodec', () => {
     }
   })
 
-  it('writes and reads any provenance without loss', () => {
+  it('preserves any provenance', () => {
     fc.assert(fc.property(provenance, (value) => void expect(provenanceCodec.decode(provenanceCodec.encode(value))).toEqual(value)))
   })
 })
 
 describe('nodeTagCodec', () => {
-  it('node_tag_roundtrip, with node_id_serializes_as_bare_integer', () => {
+  it('preserves a tag with integer node ids (node_tag_roundtrip, node_id_serializes_as_bare_integer)', () => {
     const spec = { kind: 'checkpoint', text: 'x', created_at_turn: 2, abandoned_node_ids: [3, 12] }
     expect(nodeTagCodec.decode(spec)).toEqual({ kind: 'checkpoint', text: 'x', createdAtTurn: 2, abandonedNodeIds: [3, 12] })
     expect(nodeTagCodec.encode(nodeTagCodec.decode(spec))).toEqual(spec)

@@ -8,7 +8,7 @@ import { user } from '../session/tree.ts'
 import { play, seen, tool } from '../support/play.ts'
 import { type Body, end, events, recorderOf, said, start, toolEnd, turnStart } from './loop-events.ts'
 
-describe('sub-agents', () => {
+describe('EventRecorder with sub-agents', () => {
   const call: Body<AgentEvent> = { type: 'toolExecutionStart', toolCallId: 'c1', toolName: 'sub', args: {} }
   const parent = events('p', 'p.c.1', [start(), call])
   const child = events('k', 'k.sub.1', [start('p.c.1'), end])
@@ -17,22 +17,22 @@ describe('sub-agents', () => {
   const childRef = { toolCallId: 'c1', toolName: 'sub', childLoopId: 'k.sub.1', childSessionId: 'k' }
   const links = (recorder: EventRecorder) => [recorder.getSession('k')?.parentSpawnRef, recorder.getSession('p')?.loops[0]?.childLoopRefs]
 
-  it('session_recorder_child_loop_ref: call and session name each other, and the child is no loop of the parent', () => {
+  it('links a tool call and its child session (session_recorder_child_loop_ref)', () => {
     const recorder = recorderOf(parent, child, finished)
     expect(links(recorder)).toEqual([spawn, [childRef]])
     expect(recorder.getSession('p')?.loops[0]?.childrenLoopIds).toEqual([])
   })
 
-  it('names of the call are empty until it has ended', () => {
+  it("leaves the child session's tool call id empty until the call ends", () => {
     expect(links(recorderOf(parent, child))).toEqual([{ ...spawn, toolCallId: '', toolName: '' }, []])
   })
 
-  it('session_recorder_child_loop_ref_tool_end_before_child_end: the call may end first', () => {
+  it('links a tool call and its child session if the call ends first (session_recorder_child_loop_ref_tool_end_before_child_end)', () => {
     expect(links(recorderOf(parent, child.slice(0, 1), finished, child.slice(1)))).toEqual([spawn, [childRef]])
     expect(links(recorderOf(parent, finished, child))).toEqual([spawn, [childRef]])
   })
 
-  it('learns the session of a child with an id of its own making when that begins', () => {
+  it('fills in the child session when a child with a custom loop id starts', () => {
     const odd = events('k', 'odd', [start('p.c.1'), end])
     const recorder = recorderOf(parent, events('p', 'p.c.1', [toolEnd('odd')], 3))
     expect(links(recorder)[1]).toEqual([{ ...childRef, childLoopId: 'odd', childSessionId: '' }])
@@ -40,7 +40,7 @@ describe('sub-agents', () => {
     expect(links(recorder)).toEqual([spawn, [{ ...childRef, childLoopId: 'odd' }]])
   })
 
-  it('session_recorder_spawn_ref_enrichment_after_flush: a flush in between changes nothing', () => {
+  it('links a tool call and its child session across a flush (session_recorder_spawn_ref_enrichment_after_flush)', () => {
     const recorder = recorderOf(parent, child)
     recorder.flush()
     for (const event of finished) recorder.accept(event)
@@ -48,7 +48,7 @@ describe('sub-agents', () => {
     expect(recorder.getSession('p')?.loops[0]?.status).toBe('completed')
   })
 
-  it('builds the session of a child from what the parent passes on, once', () => {
+  it('builds the child session from forwarded events, without duplicates', () => {
     const inside = child.map((event): Body<AgentEvent> => ({ type: 'childEvent', toolCallId: 'c1', toolName: 'sub', event }))
     const recorder = recorderOf(parent, events('p', 'p.c.1', [...inside, toolEnd('k.sub.1'), end], 3))
     expect(links(recorder)).toEqual([spawn, [childRef]])
@@ -56,7 +56,7 @@ describe('sub-agents', () => {
     expect(recorder.getSession('p')?.loops[0]?.events.map(({ event }) => event.type)).not.toContain('childEvent')
   })
 
-  it('does so for a real sub-agent', async () => {
+  it('builds the child session of a real sub-agent', async () => {
     const helper = new SubAgentTool({ name: 'helper', description: 'helps', model: scripted([{ text: 'done' }]), forward: 'events' })
     const script = [{ toolCalls: [{ id: 'c1', name: 'helper', arguments: { task: 'help' } }] }, { text: 'thanks' }]
     const { agent, events: heard } = await play(script, { tools: [helper] })
@@ -74,10 +74,10 @@ describe('sub-agents', () => {
   })
 })
 
-describe('tasks, checkpoints, flush and drain', () => {
+describe('EventRecorder tasks, checkpoints, flush and drain', () => {
   const first = events('s', 's.c.1', [start(), turnStart, said()])
 
-  it('before_task_fires_on_new_session, task_callbacks_not_fired_on_continuation, before_task_can_abort: it only observes', () => {
+  it('calls beforeTask once per session, ignoring its result (before_task_fires_on_new_session, task_callbacks_not_fired_on_continuation, before_task_can_abort)', () => {
     const began: string[] = []
     const closed: string[] = []
     const recorder = new EventRecorder({
@@ -90,7 +90,7 @@ describe('tasks, checkpoints, flush and drain', () => {
     expect(recorder.sessions().map(({ sessionId }) => sessionId)).toEqual(['s', 't'])
   })
 
-  it('after_task_fires_on_flush: once, and again only after the session went on', () => {
+  it('calls afterTask on a flush, and again only after new events (after_task_fires_on_flush)', () => {
     const closed: string[] = []
     const recorder = new EventRecorder({ afterTask: ({ loops }) => closed.push(loops.map((loop) => loop.status).join()) })
     for (const event of first) recorder.accept(event)
@@ -101,14 +101,14 @@ describe('tasks, checkpoints, flush and drain', () => {
     expect(closed).toEqual(['interrupted', 'interrupted,completed'])
   })
 
-  it('session_recorder_flush_aborts_open_loop: interrupted, ended when it was last heard of, with its messages', () => {
+  it('marks an open loop as interrupted on a flush (session_recorder_flush_aborts_open_loop)', () => {
     const recorder = recorderOf(first)
     recorder.flush()
     expect(recorder.getSession('s')?.loops).toMatchObject([{ status: 'interrupted', endedAt: 1030, messages: [user('u')] }])
     expect(recorder.currentLoop()).toBeUndefined()
   })
 
-  it('checkpoints are copies of what has changed, and never make a second session of one', () => {
+  it('passes copies of changed sessions to onCheckpoint', () => {
     const told: Session[] = []
     const recorder = new EventRecorder({ onCheckpoint: (session) => told.push(session) })
     for (const event of first) recorder.accept(event)
@@ -124,7 +124,7 @@ describe('tasks, checkpoints, flush and drain', () => {
     expect(copy?.loops).toHaveLength(1)
   })
 
-  it('drain hands over what flush has closed, and forgets it', () => {
+  it('drains the sessions that a flush closed', () => {
     const recorder = recorderOf(first)
     expect(recorder.drain()).toEqual([])
     recorder.flush()
@@ -134,7 +134,7 @@ describe('tasks, checkpoints, flush and drain', () => {
     expect(recorder.drain()).toEqual([])
   })
 
-  it('keeps a tool that runs on after an abort out of the way', async () => {
+  it('records an error result for a tool that hangs after an abort', async () => {
     const recorder = new EventRecorder()
     const agent = new Agent({
       model: scripted([{ toolCalls: [{ id: 'c1', name: 'hang', arguments: {} }] }]),

@@ -25,8 +25,8 @@ async function recorded(script: Parameters<typeof play>[0], options: Parameters<
   return { ...played, recorder, session, loop }
 }
 
-describe('loops', () => {
-  it('session_recorder_single_loop: identity, configuration, times, usage, messages and events in order', async () => {
+describe('EventRecorder loops', () => {
+  it('records identity, configuration, usage, messages and events (session_recorder_single_loop)', async () => {
     const { agent, result: run, events: heard, session, loop } = await recorded([{ text: 'hi' }])
     expect(session).toMatchObject({
       sessionId: agent.sessionId,
@@ -41,7 +41,7 @@ describe('loops', () => {
     expect(loop.events.map(({ event }) => event)).toEqual(heard.filter((event) => event.type !== 'messageUpdate'))
   })
 
-  it('session_recorder_continuation: prompts of one agent are one session and one tree', async () => {
+  it('records the prompts of one agent as one session tree (session_recorder_continuation)', async () => {
     const model = scripted([{ text: 'one' }, { text: 'two' }, { text: 'three' }])
     const agent = new Agent({ model })
     const recorder = new EventRecorder()
@@ -56,7 +56,7 @@ describe('loops', () => {
     expect(session.lastActiveAt).toBe(session.loops[2]?.startedAt)
   })
 
-  it('session_recorder_bidirectional_tree, session_recorder_continuation_kind: branches of one loop, with their tags', async () => {
+  it('records branches of a loop with tags (session_recorder_bidirectional_tree, session_recorder_continuation_kind)', async () => {
     const agent = new Agent({ model: scripted([{ text: 'root' }, { text: 'a' }, { text: 'b' }]) })
     const recorder = new EventRecorder()
     agent.subscribe((event) => recorder.accept(event))
@@ -75,7 +75,7 @@ describe('loops', () => {
     expect(getLoop(session ?? failed(), root.loopId)?.childrenLoopIds).toEqual(children.map((loop) => loop.loopId))
   })
 
-  it('session_recorder_current_loop: the loop that runs, and none afterwards', async () => {
+  it('returns the running loop, and undefined after it ends (session_recorder_current_loop)', async () => {
     const recorder = new EventRecorder()
     const agent = new Agent({ model: scripted([{ text: 'hi' }]) })
     const current: (string | undefined)[] = []
@@ -94,12 +94,12 @@ describe('loops', () => {
     ['error', [{ fail: { code: 'auth', message: 'no' } }], {}, { error: { code: 'auth' } }],
     ['limit', [{ text: 'one' }], { limits: { maxTurns: 0, maxTotalTokens: 1, maxDurationMs: 1000 } }, {}],
     ['rejected', [{ text: 'one' }], { inputFilters: [refuse] }, { rejection: 'not that' }],
-  ])('keeps the status %s, and what it came from', async (status, script, options, more) => {
+  ])('records the status %s and its cause', async (status, script, options, more) => {
     const { loop } = await recorded(script, options)
     expect(loop).toMatchObject({ status, ...more })
   })
 
-  it('malformed_loop_id_handling: ids without dots, or with one, are as good as others', () => {
+  it('accepts loop ids without dots or with one dot (malformed_loop_id_handling)', () => {
     const recorder = recorderOf(events('s', 'plain', [start('nobody'), end]), events('s', 'one.dot', [start('plain'), end]))
     const [session] = recorder.sessions()
     expect(session?.loops.map((loop) => [loop.loopId, loop.parentLoopId])).toEqual([
@@ -110,7 +110,7 @@ describe('loops', () => {
     expect(session?.parentSpawnRef).toBeUndefined()
   })
 
-  it('passes over events of a loop that nobody began, but keeps a loop that a hook refused in a known session', () => {
+  it('ignores events of an unknown loop, but records a rejected loop of a known session', () => {
     const recorder = recorderOf(events('s', 'x', [turnStart, said(), end]))
     expect(recorder.sessions()).toEqual([])
     for (const event of events('s', 'a', [start(), end])) recorder.accept(event)
@@ -122,7 +122,7 @@ describe('loops', () => {
     ])
   })
 
-  it('a stream that is replayed changes nothing', async () => {
+  it('ignores a replayed event stream', async () => {
     const { recorder, session, events: heard } = await recorded(toolScript, { tools: [add] })
     const before = structuredClone(session)
     for (const event of heard) recorder.accept(event)
@@ -130,8 +130,8 @@ describe('loops', () => {
   })
 })
 
-describe('events', () => {
-  it('session_recorder_streaming_events: deltas are kept only where asked for; gaps in the sequence show them', async () => {
+describe('EventRecorder events', () => {
+  it('records deltas only if configured, and leaves sequence gaps otherwise (session_recorder_streaming_events)', async () => {
     const quiet = await recorded([{ text: 'many words come here' }])
     const loud = await recorded([{ text: 'many words come here' }], {}, { includeStreamingEvents: true })
     expect(quiet.loop.events.some(({ event }) => event.type === 'messageUpdate')).toBe(false)
@@ -142,7 +142,7 @@ describe('events', () => {
     expect(quiet.loop.events.at(-1)?.sequence).toBe(quiet.events.length - 1)
   })
 
-  it('captures requests in both places, or in none', async () => {
+  it('captures requests in both turns and events, or in neither', async () => {
     const options = { captureTurnRequests: true, tools: [add] }
     const off = await recorded(toolScript, options)
     expect(ofType(off.events, 'turnRequest')).toHaveLength(2)
@@ -154,7 +154,7 @@ describe('events', () => {
     expect(on.loop.events.filter(({ event }) => event.type === 'turnRequest')).toHaveLength(2)
   })
 
-  it('keeps what became of the context', () => {
+  it('records compactions, prunes and reverts', () => {
     const bodies: Body<AgentEvent>[] = [
       { type: 'compactionStarted', estimatedTokens: 9, messageCount: 3 },
       {
@@ -172,7 +172,7 @@ describe('events', () => {
     expect(session?.loops[0]?.events.map(({ event }) => event.type)).toEqual(['agentStart', ...bodies.map(({ type }) => type), 'agentEnd'])
   })
 
-  it('takes a long loop in time proportional to its events', () => {
+  it('records a long loop in linear time', () => {
     const updates: Body<AgentEvent>[] = Array.from({ length: 200_000 }, () => ({
       type: 'progressMessage',
       toolCallId: 'c',
@@ -184,8 +184,8 @@ describe('events', () => {
   })
 })
 
-describe('turns', () => {
-  it('turn_materialization_single_turn: index, trigger, input, answer, times', async () => {
+describe('EventRecorder turns', () => {
+  it('records a turn with index, trigger, input, output and times (turn_materialization_single_turn)', async () => {
     const { agent, loop, events: heard } = await recorded([{ text: 'hi' }])
     const [input, output] = agent.messages
     expect(loop.turns).toEqual([
@@ -202,7 +202,7 @@ describe('turns', () => {
     ])
   })
 
-  it('turn_materialization_multi_turn, tool_use_turn_has_continuation_trigger: results are not input', async () => {
+  it('records tool results separately from input (turn_materialization_multi_turn, tool_use_turn_has_continuation_trigger)', async () => {
     const { agent, loop } = await recorded(toolScript, { tools: [add] })
     const [prompt, call, sum, last] = agent.messages
     expect(
@@ -218,7 +218,7 @@ describe('turns', () => {
     ])
   })
 
-  it('turn_tool_results_carry_turn_id: also where the events lack it', () => {
+  it('adds the turn id to tool results (turn_tool_results_carry_turn_id)', () => {
     const turnEnd: Body<AgentEvent> = {
       type: 'turnEnd',
       turnIndex: 0,
@@ -231,7 +231,7 @@ describe('turns', () => {
     expect(session?.loops[0]?.turns[0]?.outputMessage).toEqual(answer('x', ['c1']))
   })
 
-  it('a turn that only runs approved calls has results and no answer', async () => {
+  it('records a turn that only runs approved calls, with results but no output', async () => {
     const model = scripted(toolScript)
     const asking = { ...add, needsApproval: true }
     const agent = new Agent({ model, tools: [asking], approvalTimeoutMs: 1 })
@@ -250,7 +250,7 @@ describe('turns', () => {
     expect(resumed?.toolResults).toMatchObject([{ toolCallId: 'c1' }])
   })
 
-  it('turn_aborted_loop_partial_turn_discarded, turn_agent_end_cleans_orphaned_partial_turn: only turns with an end count', () => {
+  it('discards unfinished turns (turn_aborted_loop_partial_turn_discarded, turn_agent_end_cleans_orphaned_partial_turn)', () => {
     const open = recorderOf(events('s', 'a', [start(), turnStart, said()]))
     open.flush()
     expect(open.sessions()[0]?.loops[0]?.turns).toEqual([])
@@ -259,8 +259,8 @@ describe('turns', () => {
   })
 })
 
-describe('parallel groups', () => {
-  it('session_recorder_parallel_group: all branches know their group, one is chosen, and both ends are kept', async () => {
+describe('EventRecorder parallel groups', () => {
+  it('records the parallel group, the selected branch, and start and end events per branch (session_recorder_parallel_group)', async () => {
     const recorder = new EventRecorder()
     const statuses: unknown[] = []
     const emit = (event: AgentEvent): void => {
@@ -292,7 +292,7 @@ describe('parallel groups', () => {
     }
   })
 
-  it('a branch that never began is interrupted by flush, or keeps the reason why it was refused', () => {
+  it('marks a branch that never started as rejected, or as interrupted on a flush', () => {
     const announced: Body<AgentEvent> = { type: 'parallelLoopStart', loopIds: ['a', 'b', 'c'] }
     const refused: Body<AgentEvent> = { type: 'agentEnd', status: 'rejected', messages: [], usage: usageOf(0), rejection: 'no' }
     const recorder = recorderOf(events('s', 'whole', [announced]), events('s', 'a', [start(), end]), events('s', 'b', [refused]))

@@ -28,19 +28,19 @@ describe('annotatedRequestCodec', () => {
       'annotated_request_payload_round_trip_with_json_schema_response_format',
       { kind: 'json-schema', schema: { a: 1 }, name: 'n', strict: true },
     ],
-    ['the same with json-object', { kind: 'json-object' }],
-  ])('%s', (_name, response_format) => {
+    ['json-object response format', { kind: 'json-object' }],
+  ])('preserves a request payload: %s', (_name, response_format) => {
     const spec = { ...payload, response_format }
     expect(annotatedRequestCodec.encode(annotatedRequestCodec.decode(spec))).toEqual(spec)
   })
 
-  it('reads a request without the service it went to, and leaves absent settings out', () => {
+  it('reads a request without provider and protocol, and omits absent settings', () => {
     const request = annotatedRequestCodec.decode(payload)
     expect(request).toMatchObject({ systemPrompt: 's', modelId: 'm', thinkingLevel: 'off', temperature: 0.5 })
     for (const key of ['provider', 'api', 'maxTokens', 'responseFormat', 'http']) expect(request).not.toHaveProperty(key)
   })
 
-  it('tells Rust of a report what it knows: a kind of ours would make the file unreadable there', () => {
+  it('writes an unknown provenance kind as the nearest one of the crate', () => {
     const message = { role: 'user' as const, content: [], timestamp: 0 }
     const request: AnnotatedRequest = {
       ...annotatedRequestCodec.decode({ ...payload, messages: [] }),
@@ -52,7 +52,7 @@ describe('annotatedRequestCodec', () => {
     expect(annotatedRequestCodec.encode(request)).toMatchObject({ provenance: [{ kind: 'steering' }, { kind: 'follow-up' }] })
   })
 
-  it('makes up no ids for messages, and keeps those they have', () => {
+  it('generates no message ids, and preserves existing ones', () => {
     const decoded = annotatedRequestCodec.decode({
       ...payload,
       messages: [user, { ...user, id: 'a', turnId: { loopId: 'l', turnIndex: 0 } }],
@@ -61,7 +61,7 @@ describe('annotatedRequestCodec', () => {
     expect(decoded.messages[1]).toMatchObject({ id: 'a', turnId: { loopId: 'l', turnIndex: 0 } })
   })
 
-  it('carries what only we know, and writes null and text where nothing is said', () => {
+  it('preserves native fields, and writes null and text for absent values', () => {
     const request: AnnotatedRequest = {
       systemPrompt: '',
       messages: [],
@@ -78,7 +78,7 @@ describe('annotatedRequestCodec', () => {
     expect(annotatedRequestCodec.decode(spec)).toEqual({ ...request, responseFormat: { type: 'text' } })
   })
 
-  it('takes any messages there and back without loss', () => {
+  it('preserves any messages and provenance', () => {
     const messages = fc.array(message, { maxLength: 3 }).map((history) => history.filter(isLlmMessage))
     fc.assert(
       fc.property(messages, fc.array(provenance, { maxLength: 3 }), (sent, origins) => {
@@ -89,7 +89,7 @@ describe('annotatedRequestCodec', () => {
     )
   })
 
-  it('says where a payload is wrong', () => {
+  it('reports the path in an invalid payload', () => {
     const broken = (fields: object) => () => annotatedRequestCodec.decode({ ...payload, ...fields })
     expect(broken({ messages: [{ ...user, timestamp: 'x' }] })).toThrow('payload.messages[0].timestamp: expected number, got string')
     expect(broken({ messages: [{ role: 'extension', kind: 'k', data: 1 }] })).toThrow('payload.messages[0].role: expected user|assistant')
@@ -100,7 +100,7 @@ describe('annotatedRequestCodec', () => {
 })
 
 describe('responseFormatCodec', () => {
-  it('writes what is not strict as false', () => {
+  it('writes an absent strict flag as false', () => {
     const spec = { kind: 'json-schema', name: 'n', schema: {}, strict: false }
     expect(responseFormatCodec.encode({ type: 'jsonSchema', name: 'n', schema: {} })).toEqual(spec)
     expect(responseFormatCodec.decode({ kind: 'json-schema', name: 'n', schema: {} })).toEqual({
@@ -113,7 +113,7 @@ describe('responseFormatCodec', () => {
 })
 
 describe('revertCategoryCodec', () => {
-  it('revert_category_serializes_kebab_case', () => {
+  it('writes categories in kebab-case (revert_category_serializes_kebab_case)', () => {
     for (const spec of ['failure', 'tangent', 'completion', 'step-summary']) {
       expect(revertCategoryCodec.encode(revertCategoryCodec.decode(spec))).toBe(spec)
     }

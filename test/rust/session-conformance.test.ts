@@ -21,14 +21,14 @@ function nameOf(file: string): string {
   return file.replace(/^sessions\//, '')
 }
 
-describe.skipIf(!found)('session files', () => {
-  it.each(found ? readdirSync(new URL('real/', folder)) : [])('the crate wrote real/%s: read and written it is what it was', (file) => {
+describe.skipIf(!found)('session files of the crate', () => {
+  it.each(found ? readdirSync(new URL('real/', folder)) : [])('preserves real/%s of the crate', (file) => {
     const text = read(`real/${file}`)
     expect(canonical(sessionToSpec(sessionFromSpecJson(text)))).toBe(canonical(JSON.parse(text)))
   })
 
   const refused = expected.handmade.filter((entry) => entry.expect === 'rejected')
-  it.each(refused.map(({ file }) => nameOf(file)))('the crate refuses %s: refused with the path', (file) => {
+  it.each(refused.map(({ file }) => nameOf(file)))('rejects %s with the path, like the crate', (file) => {
     expect(() => sessionFromSpecJson(read(file))).toThrow(
       expect.objectContaining({
         code: 'invalidSession',
@@ -38,14 +38,14 @@ describe.skipIf(!found)('session files', () => {
   })
 
   const loaded = expected.handmade.filter((entry) => entry.expect !== 'rejected')
-  it.each(loaded)('the crate loads $file: written as it would be', ({ file, roundtrip }) => {
+  it.each(loaded)('writes $file like the crate', ({ file, roundtrip }) => {
     const text = read(nameOf(file))
     // Where no answer of the crate is there, the file is already as it would write it; and keys that it drops stay.
     const answer: unknown = JSON.parse(roundtrip === null ? text : read(nameOf(roundtrip)))
     expect(canonical(sessionToSpec(sessionFromSpecJson(text)))).toBe(canonical(Object.assign({ parent_spawn_ref: null }, answer)))
   })
 
-  it('are text of the same form', () => {
+  it('writes indented JSON', () => {
     const [file = ''] = readdirSync(new URL('real/', folder))
     expect(sessionToSpecJson(sessionFromSpecJson(read(`real/${file}`)))).toMatch(/^\{\n {2}"/)
   })

@@ -29,7 +29,7 @@ function written(record: LoopRecord): JsonObject {
   return loopsIn(sessionToSpec(session([record])))[0] ?? {}
 }
 
-describe('a session of ours', () => {
+describe('sessionToSpec with a native session', () => {
   it.each<[LoopStatus, string, boolean]>([
     ['completed', 'Completed', false],
     ['limit', 'Completed', true],
@@ -40,14 +40,14 @@ describe('a session of ours', () => {
     ['interrupted', 'Aborted', false],
     ['running', 'Running', false],
     ['pending', 'Pending', false],
-  ])('with status %s is written as %s and comes back', (status, word, isNamed) => {
+  ])('writes the status %s as %s and reads it back', (status, word, isNamed) => {
     const spec = written(loop('l', { status }))
     expect(spec).toMatchObject({ status: word, ...(isNamed && { nativeStatus: status }) })
     expect('nativeStatus' in spec).toBe(isNamed)
     expect(again(loop('l', { status }))?.status).toBe(status)
   })
 
-  it('keeps what a loop cost and what its prompt asked for, which the crate does not know', () => {
+  it('preserves the cost and the prompt settings of a loop', () => {
     fc.assert(
       fc.property(valuesOf(aNumberFromZero), valuesOf(promptSettings), (costUsd, asked) => {
         const record = loop('l', { costUsd, asked })
@@ -57,13 +57,13 @@ describe('a session of ours', () => {
     )
   })
 
-  it('does not believe a status that contradicts the crate', () => {
+  it('ignores a native status that contradicts the crate status', () => {
     const [spec] = loopsIn(sessionToSpec(session([loop('l')])))
     const read = sessionFromSpec({ ...sessionToSpec(session([])), loops: [{ ...spec, status: 'Rejected', nativeStatus: 'limit' }] })
     expect(read.loops[0]?.status).toBe('rejected')
   })
 
-  it('never writes an event that the crate does not know, whatever a run reports', async () => {
+  it('writes only events that the crate knows, for any run', async () => {
     const script = [
       { text: 'half', fail: { code: 'network' as const, message: 'cut', afterText: true } },
       { toolCalls: [{ id: 'c1', name: 'add', arguments: { a: 1, b: 2 } }] },
@@ -96,7 +96,7 @@ describe('a session of ours', () => {
     expect(read.loops[0]?.turns).toMatchObject(recorded?.loops[0]?.turns ?? [])
   })
 
-  it('keeps what only we have', () => {
+  it('preserves native data that the crate does not know', () => {
     const prune = { id: 'p', at: 1, messageIds: ['x'], tokensRemoved: 1 }
     const tag = { kind: 'lesson' as const, text: 't', createdAtTurn: 1, abandonedNodeIds: [2] }
     const revert = { id: 'r', at: 1, category: 'stepSummary' as const, targetNodeId: 1, abandonedNodeIds: [2], tag }
@@ -112,7 +112,7 @@ describe('a session of ours', () => {
     expect(written(own).config).toEqual({ model: 'm', provider: 'p', config_id: 'c', nativeApi: 'scripted' })
   })
 
-  it('that ran calls approved later has, there, the answer that made them', () => {
+  it('adds the requesting message to a turn that runs approved calls', () => {
     const asked = loop('l', { messages: [user('u'), { ...answer('x', ['c1']), ...turn('l', 0) }], status: 'paused' })
     const resumed = {
       ...turn('m', 0),
@@ -130,7 +130,7 @@ describe('a session of ours', () => {
     expect(sessionFromSpec(spec).loops[1]?.turns).toEqual([resumed])
   })
 
-  it('any session goes there and back without loss', () => {
+  it('preserves any session through the crate format', () => {
     fc.assert(
       fc.property(arbitrarySession(), (native) => {
         const spec = sessionToSpecJson(native)
@@ -143,7 +143,7 @@ describe('a session of ours', () => {
   })
 })
 
-describe('compaction', () => {
+describe('sessionToSpec with a compaction', () => {
   const messages = [0, 1, 2, 3].map((index) => ({ ...answer(`m${index}`), ...turn('l', index) }))
   const span = (from: number, to: number) => ({ firstId: `m${from}`, lastId: `m${to}`, turns: to - from + 1 })
   const overlay = {
@@ -155,7 +155,7 @@ describe('compaction', () => {
     keepRecent: { range: span(3, 3), messages: [user('cut')] },
   }
 
-  it('of one loop, the first, is a block there', () => {
+  it('writes the compaction of a first loop as a block', () => {
     const own = loop('l', { messages, overlay })
     expect(written(own).compaction_block).toMatchObject({
       keep_first: { startTurn: 0, endTurn: 0 },
@@ -166,13 +166,13 @@ describe('compaction', () => {
     expect(again(own)).toEqual(own)
   })
 
-  it('that reaches over several loops is not: there the history is sent as it is', () => {
+  it('writes no block for a compaction over several loops', () => {
     const wide = loop('l', { messages: messages.slice(1), overlay, parentLoopId: 'k' })
     expect(written(wide)).not.toHaveProperty('compaction_block')
     expect(again(wide)).toEqual(wide)
   })
 
-  it('of the crate is an overlay where it says the same', () => {
+  it('reads an equivalent block of the crate as an overlay', () => {
     const read = sessionFromSpecJson(fixture).loops.find((record) => record.loopId === 's.d.1')
     expect(read?.overlay).toMatchObject({
       loopId: 's.d.1',
@@ -189,7 +189,7 @@ describe('compaction', () => {
     ],
     ['nothing was compacted', { keep_first: { startTurn: 0, endTurn: 1 } }],
     ['it reaches beyond the loop', { keep_compacted: { range: { startTurn: 0, endTurn: 9 }, messages: [] } }],
-  ])('of the crate is only carried along where %s', (_, sections) => {
+  ])('preserves a block of the crate unread if %s', (_, sections) => {
     const block = { ...sections, createdAt: '2026-01-01T00:00:00.000000001Z' }
     const spec = { ...sessionToSpec(session([])), loops: [{ ...written(loop('l', { messages })), compaction_block: block }] }
     const read = sessionFromSpec(spec)
@@ -197,7 +197,7 @@ describe('compaction', () => {
     expect(loopsIn(sessionToSpec(read))[0]?.compaction_block).toEqual(block)
   })
 
-  it('replaced since it was read is written as it is now', () => {
+  it('writes the current overlay if it replaced the one that was read', () => {
     const read = sessionFromSpecJson(fixture)
     const compacted = read.loops.filter((record) => record.loopId === 's.d.1')
     for (const record of compacted)

@@ -11,10 +11,10 @@ import { crateEvents, loopsIn } from './arbitrary-session.ts'
 /** A file with every variant, as the crate writes it. */
 const fixture = readFileSync(new URL('../fixtures/spec-json/session.json', import.meta.url), 'utf8')
 
-describe('a file of the crate', () => {
+describe('a session file of the crate', () => {
   const read = sessionFromSpecJson(fixture)
 
-  it('holds every variant', () => {
+  it('contains every event type, status and continuation kind', () => {
     const kinds = new Set(read.loops.flatMap((record) => record.events.map(({ event }) => event.type.toLowerCase())))
     expect(kinds).toEqual(new Set(crateEvents.map((type) => type.toLowerCase())))
     expect(new Set(read.loops.map((record) => record.status))).toEqual(
@@ -25,16 +25,16 @@ describe('a file of the crate', () => {
     )
   })
 
-  it('session_save_load_roundtrip, turn_serde_roundtrip: read and written it is what it was, with unknown keys and nanoseconds', () => {
+  it('survives a round trip with unknown keys and nanoseconds (session_save_load_roundtrip, turn_serde_roundtrip)', () => {
     expect(canonical(sessionToSpec(read))).toBe(canonical(JSON.parse(fixture)))
     expect(canonical(JSON.parse(sessionToSpecJson(sessionFromSpecJson(sessionToSpecJson(read)))))).toBe(canonical(JSON.parse(fixture)))
   })
 
-  it('survives a log as it survives its text, its events too', () => {
+  it('survives a round trip through the session log', () => {
     expect(canonical(sessionToSpec(sessionOf(log(recordsOf(read)), 's')))).toBe(canonical(JSON.parse(fixture)))
   })
 
-  it('is a session of ours', () => {
+  it('converts a crate session to a native session', () => {
     expect(read).toMatchObject({ sessionId: 's', agentId: 'a', scope: 'persistent', createdAt: Date.UTC(2026, 3, 5, 6, 7, 8, 123) })
     expect(read.formation).toMatchObject({ type: 'inactivityTimeout', thresholdSecs: 1800, at: Date.UTC(2026, 3, 5, 6, 7, 8, 120) })
     expect(read.formation).not.toHaveProperty('previousSessionId')
@@ -63,7 +63,7 @@ describe('a file of the crate', () => {
     })
   })
 
-  it('has one id for a message wherever it stands, the same at every reading', () => {
+  it('assigns a message the same id in every place and at every read', () => {
     const [first] = read.loops
     expect(first?.messages.map(({ id }) => id)).toEqual([
       's.main.1#0',
@@ -79,7 +79,7 @@ describe('a file of the crate', () => {
     expect(fixture).not.toContain('"id": "s.')
   })
 
-  it('can be gone on with', async () => {
+  it('restores a crate session into an agent that continues it', async () => {
     const agent = new Agent({ model: scripted([{ text: 'and on' }]) })
     agent.restore(snapshotOf(log(recordsOf(read)), { sessionId: 's', loopId: 's.d.1' }))
     const run = await agent.prompt('more').result
@@ -88,13 +88,13 @@ describe('a file of the crate', () => {
   })
 })
 
-describe('older files', () => {
+describe('session files of older versions', () => {
   const old = { session_id: 's', agent_id: 'a', created_at: '2025-01-01T00:00:00Z', last_active_at: '2025-01-01T00:00:00Z' }
   const header = { ...old, formation: { Explicit: { timestamp: '2025-01-01T00:00:00Z' } } }
   const required = { loop_id: 'l', session_id: 's', agent_id: 'a', started_at: '2025-01-01T00:00:00Z', status: 'Completed', messages: [] }
   const bare = { ...required, usage: { input: 1, output: 2 }, events: [], children_loop_ids: [], child_loop_refs: [] }
 
-  it('session_new_fields_backward_compat, session_scope_serde_roundtrip: without a scope they are ephemeral', () => {
+  it('reads a missing scope as ephemeral (session_new_fields_backward_compat, session_scope_serde_roundtrip)', () => {
     expect(sessionFromSpec({ ...header, loops: [] })).toMatchObject({ scope: 'ephemeral', formation: { type: 'explicit' } })
     for (const scope of ['ephemeral', 'persistent'] as const) {
       expect(sessionFromSpec({ ...header, loops: [], scope }).scope).toBe(scope)
@@ -102,7 +102,7 @@ describe('older files', () => {
     }
   })
 
-  it('loop_record_backward_compat_no_turns: what may be absent is read as empty, and written', () => {
+  it('reads missing fields as empty, and writes them (loop_record_backward_compat_no_turns)', () => {
     const [read] = sessionFromSpec({ ...header, loops: [{ ...bare, continuation_kind: null }] }).loops
     expect(read).toMatchObject({ turns: [], continuationKind: { kind: 'initial' }, usage: { input: 1, output: 2, reasoning: 0 } })
     expect(loopsIn(sessionToSpec(sessionFromSpec({ ...header, loops: [bare] })))[0]).toMatchObject({
@@ -114,7 +114,7 @@ describe('older files', () => {
     })
   })
 
-  it('turn_trigger_followup_deserializes_as_continuation, turn_trigger_continuation_serializes_as_continuation', () => {
+  it('reads FollowUp as continuation and writes Continuation (turn_trigger_followup_deserializes_as_continuation, turn_trigger_continuation_serializes_as_continuation)', () => {
     const moments = { started_at: old.created_at, ended_at: old.created_at }
     const made = {
       turn_id: { loopId: 'l', turnIndex: 0 },
@@ -161,20 +161,20 @@ describe('older files', () => {
       },
       'RFC 3339 time',
     ],
-  ])('refuses what the crate refuses: %s', (path, json, expected) => {
+  ])('rejects the same files as the crate: %s', (path, json, expected) => {
     const refused = expect.objectContaining({ code: 'invalidSession', message: expect.stringContaining(`${path}: expected `) })
     expect(() => sessionFromSpec(json)).toThrow(refused)
     expect(() => sessionFromSpec(json)).toThrow(expected)
   })
 
-  it('refuses text that is no JSON without quoting it', () => {
+  it('rejects invalid JSON without quoting it', () => {
     expect(() => sessionFromSpecJson('{"secret')).toThrow(
       expect.objectContaining({ code: 'invalidSession', message: 'session: not valid JSON (8 characters)' }),
     )
   })
 })
 
-describe('times', () => {
+describe('session timestamps', () => {
   it.each([
     ['2026-04-05T06:07:08Z', '2026-04-05T06:07:08Z', 0],
     ['2026-04-05T06:07:08.1Z', '2026-04-05T06:07:08.100Z', 100],
@@ -182,14 +182,14 @@ describe('times', () => {
     ['2026-04-05T06:07:08.999999999Z', '2026-04-05T06:07:08.999999999Z', 999],
     ['2026-04-05T08:07:08.5+02:00', '2026-04-05T06:07:08.500Z', 500],
     ['2026-04-05t01:37:08-04:30', '2026-04-05T06:07:08Z', 0],
-  ])('%s is written as %s', (text, expected, ms) => {
+  ])('writes %s as %s', (text, expected, ms) => {
     const spec = { ...sessionToSpec(session([])), created_at: text }
     const read = sessionFromSpec(spec)
     expect(read.createdAt).toBe(Date.UTC(2026, 3, 5, 6, 7, 8, ms))
     expect(sessionToSpec(read).created_at).toBe(expected)
   })
 
-  it('that were changed since are written as they are now', () => {
+  it('writes a changed time in place of the one that was read', () => {
     const read = sessionFromSpec({ ...sessionToSpec(session([])), last_active_at: '2026-04-05T06:07:08.000000001Z' })
     expect(sessionToSpec({ ...read, lastActiveAt: 1500 }).last_active_at).toBe('1970-01-01T00:00:01.500Z')
   })

@@ -15,7 +15,7 @@ import {
 import { toolResultCodec, usageCodec } from '../../src/rust.ts'
 
 describe('usageCodec', () => {
-  it('writes snake_case, and needs only input and output to read', () => {
+  it('writes snake_case, and requires only input and output', () => {
     const full = { input: 1, output: 2, reasoning: 0, cache_read: 3, cache_write: 4, total_tokens: 10 }
     expect(usageCodec.encode(usageCodec.decode(full))).toEqual(full)
     const usage = { input: 1, output: 2, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 }
@@ -26,7 +26,7 @@ describe('usageCodec', () => {
 })
 
 describe('executionLimitsCodec', () => {
-  it('execution_limits_roundtrip', () => {
+  it('preserves execution limits (execution_limits_roundtrip)', () => {
     const spec = { max_turns: 50, max_total_tokens: 1_000_000, max_duration: { secs: 600, nanos: 0 }, max_cost: null }
     expect(executionLimitsCodec.encode(defaultLimits)).toEqual(spec)
     expect(executionLimitsCodec.decode(spec)).toEqual(defaultLimits)
@@ -35,7 +35,7 @@ describe('executionLimitsCodec', () => {
     expect(executionLimitsCodec.decode(executionLimitsCodec.encode(small))).toEqual(small)
   })
 
-  it('takes the largest Rust integer as no limit, and says so in a number that survives JSON', () => {
+  it('reads the largest Rust integer as no limit, and writes a number safe for JSON', () => {
     const endless = { maxTurns: Infinity, maxTotalTokens: Infinity, maxDurationMs: Infinity }
     const spec: unknown = JSON.parse(
       '{"max_turns":18446744073709551615,"max_total_tokens":18446744073709551615,"max_duration":{"secs":18446744073709551615,"nanos":999999999}}',
@@ -44,7 +44,7 @@ describe('executionLimitsCodec', () => {
     expect(executionLimitsCodec.decode(JSON.parse(JSON.stringify(executionLimitsCodec.encode(endless))))).toEqual(endless)
   })
 
-  it('keeps any whole number of milliseconds', () => {
+  it('preserves any whole number of milliseconds', () => {
     fc.assert(
       fc.property(fc.nat(), (maxDurationMs) => {
         const limits = { ...defaultLimits, maxDurationMs }
@@ -55,7 +55,7 @@ describe('executionLimitsCodec', () => {
 })
 
 describe('toolExecutionStrategyCodec', () => {
-  it('tool_execution_strategy_roundtrip', () => {
+  it('preserves each strategy (tool_execution_strategy_roundtrip)', () => {
     for (const strategy of [{ type: 'parallel' }, { type: 'sequential' }, { type: 'batched', size: 3 }] as const) {
       expect(toolExecutionStrategyCodec.encode(strategy)).toEqual(strategy)
       expect(toolExecutionStrategyCodec.decode(strategy)).toEqual(strategy)
@@ -73,13 +73,13 @@ describe('cacheConfigCodec', () => {
     expect(cacheConfigCodec.decode(manual)).toEqual({ type: 'manual', cacheSystem: true, cacheTools: true, cacheMessages: false })
   })
 
-  it('reads the master switch as disabled', () => {
+  it('reads enabled: false as disabled', () => {
     expect(cacheConfigCodec.decode({ enabled: false, strategy: 'auto' })).toEqual({ type: 'disabled' })
   })
 })
 
 describe('protocolCodec', () => {
-  it('spells every protocol as stored JSON does, not as configuration files do', () => {
+  it('uses the stored names of protocols, not those of configuration files', () => {
     const stored = [
       ...['anthropic_messages', 'open_ai_completions', 'open_ai_responses', 'azure_open_ai_responses'],
       ...['google_generative_ai', 'google_vertex', 'bedrock_converse_stream'],
@@ -103,7 +103,7 @@ describe('configSnapshotCodec', () => {
     thinkingLevel: 'high',
   }
 
-  it('writes config_id as null, leaves the others out, and comes back the same', () => {
+  it('writes a missing config_id as null, and omits other missing fields', () => {
     const spec = configSnapshotCodec.encode(snapshot)
     expect(spec).toMatchObject({ config_id: null, api: 'azure_open_ai_responses', base_url: 'https://example.test', context_window: 10 })
     expect(spec).not.toHaveProperty('temperature')
@@ -111,7 +111,7 @@ describe('configSnapshotCodec', () => {
     expect(configSnapshotCodec.decode({ config_id: null })).toEqual({})
   })
 
-  it('keeps a scripted model from making a file unreadable there', () => {
+  it('omits the scripted protocol, which the crate cannot read', () => {
     const spec = configSnapshotCodec.encode({ ...snapshot, api: 'scripted' })
     expect(spec).not.toHaveProperty('api')
     expect(configSnapshotCodec.decode(spec)).toEqual({ ...snapshot, api: 'scripted' })
@@ -119,7 +119,7 @@ describe('configSnapshotCodec', () => {
 })
 
 describe('toolResultCodec', () => {
-  it('always writes details, and reads null as none', () => {
+  it('always writes details, and reads null as absent', () => {
     expect(toolResultCodec.encode({ content: [] })).toEqual({ content: [], details: null })
     expect(toolResultCodec.decode({ content: [], details: null })).toEqual({ content: [] })
     const child = { content: [], details: { a: 1 }, child_loop_id: 'x.sub.1' }
@@ -130,15 +130,15 @@ describe('toolResultCodec', () => {
   })
 })
 
-describe('the words of a loop', () => {
-  it('continuation kinds: a word, or an object where there is a tag', () => {
+describe('continuation, trigger and delta codecs', () => {
+  it('writes a continuation kind as a string, or as an object with a tag', () => {
     for (const spec of ['Initial', 'Default', 'Compaction', { Rerun: { tag: 'T' } }, { Branch: { tag: 'T' } }]) {
       expect(continuationCodec.encode(continuationCodec.decode(spec))).toEqual(spec)
     }
     expect(() => continuationCodec.decode(null)).toThrow('continuation: expected Initial|Default|Compaction|{Rerun}|{Branch}, got null')
   })
 
-  it('turn triggers, FollowUp being the old name of Continuation', () => {
+  it('reads the trigger FollowUp as continuation', () => {
     for (const spec of ['User', 'SubAgent', 'Continuation', 'Branch']) {
       expect(turnTriggerCodec.encode(turnTriggerCodec.decode(spec))).toBe(spec)
     }
@@ -146,7 +146,7 @@ describe('the words of a loop', () => {
     expect(() => turnTriggerCodec.decode('user')).toThrow('trigger: expected User|SubAgent|Continuation|Branch, got "user"')
   })
 
-  it('stream deltas, our keys travelling along', () => {
+  it('preserves native keys of stream deltas', () => {
     expect(streamDeltaCodec.decode({ Text: { delta: 'd' } })).toEqual({ type: 'text', contentIndex: 0, delta: 'd' })
     expect(streamDeltaCodec.decode({ Thinking: { delta: 'd' } })).toMatchObject({ type: 'thinking' })
     const call = { type: 'toolCallDelta', contentIndex: 2, toolCallId: 'c', toolName: 'n', delta: '{' } as const

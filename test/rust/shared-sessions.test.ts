@@ -39,7 +39,7 @@ const defaults = {
 }
 
 describe.skipIf(!found)('sessions stored by the Rust crate', () => {
-  it.each([...files('real/'), ...files('handmade/')])('%s: messages come back unchanged', (file) => {
+  it.each([...files('real/'), ...files('handmade/')])('preserves the messages of %s', (file) => {
     for (const { messages } of read(file).loops) {
       // Files from before some usage fields existed gain their zeros on the first write.
       const text = asThere(toSpecJson(fromSpecJson(JSON.stringify(messages))))
@@ -48,7 +48,7 @@ describe.skipIf(!found)('sessions stored by the Rust crate', () => {
     }
   })
 
-  it.each(files('real/'))('%s: every event with a counterpart is read and written', (file) => {
+  it.each(files('real/'))('reads and writes every event with a counterpart in %s', (file) => {
     for (const { events } of read(file).loops) {
       for (const { event } of events) {
         const native = eventFromSpec(event, defaults)

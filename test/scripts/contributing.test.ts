@@ -4,13 +4,13 @@ import { fragmentFault, withFragments } from '../../scripts/changelog/fragments.
 import { subjectFault } from '../../scripts/check/commit-subject.ts'
 import { documentedSizes } from '../support/size-limits.ts'
 
-it('keeps the package free of install scripts, which strict npm settings refuse', () => {
+it('defines no install scripts, which strict npm settings reject', () => {
   const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'))
   expect(Object.keys(scripts).filter((name) => /^(?:pre|post)?(?:install|prepare)$/.test(name))).toEqual([])
 })
 
 describe.each(Object.entries(documentedSizes))('%s', (page, sentences) => {
-  it('states the size limits that the tests hold', () => {
+  it('states the size limits that the tests enforce', () => {
     const text = readFileSync(page, 'utf8')
     expect(sentences.filter((sentence) => !text.includes(sentence))).toEqual([])
   })
@@ -29,11 +29,11 @@ describe('commit subjects', () => {
     ['fix(http): answer a late result.', /full stop/],
     [`fix(http): ${'a'.repeat(62)}`, /72 is the most/],
     ['fixup! fix(http): answer', /squash/],
-  ])('refuses %s', (subject, reason) => expect(subjectFault(subject)).toMatch(reason))
+  ])('rejects %s', (subject, reason) => expect(subjectFault(subject)).toMatch(reason))
 })
 
 describe('change fragments', () => {
-  it('finds no fault in those of this checkout', () => {
+  it('accepts every fragment of this checkout', () => {
     const paths = globSync('changes/*.md').filter((path) => !path.endsWith('README.md'))
     expect(paths.flatMap((path) => fragmentFault(path, readFileSync(path, 'utf8')) ?? [])).toEqual([])
   })
@@ -44,9 +44,9 @@ describe('change fragments', () => {
     ['changes/late.fixed.md', 'One line.\nAnother.', /one line/],
     ['changes/late.fixed.md', '- A bullet.', /without a bullet/],
     ['changes/late.fixed.md', '', /one line/],
-  ])('refuses %s', (path, text, reason) => expect(fragmentFault(path, text)).toMatch(reason))
+  ])('rejects %s', (path, text, reason) => expect(fragmentFault(path, text)).toMatch(reason))
 
-  it('puts lines under their headings in the newest section only', () => {
+  it('adds lines under their headings, only in the newest section', () => {
     const changelog = '# Changelog\n\n## 0.2.0 (unreleased)\n\n### Fixed\n\n- Old.\n\n## 0.1.0\n\n### Fixed\n\n- First.\n'
     const fragments = [{ kind: 'fixed', line: 'New.' } as const, { kind: 'security', line: 'Safe.' } as const]
     expect(withFragments(changelog, fragments)).toBe(

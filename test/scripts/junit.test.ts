@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { countJunit } from '../../scripts/test/junit.ts'
 
-it('counts passed, failed and skipped cases, in suites within suites, and names the failed', () => {
+it('counts passed, failed and skipped cases in nested suites, and names failures', () => {
   const xml = `<?xml version="1.0"?><testsuites tests="5"><testsuite name="a" tests="5">
     <testcase name="1 &gt; 2" time="0.1"/>
     <testcase name="3" time="0.1">

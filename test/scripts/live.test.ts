@@ -7,8 +7,8 @@ import { scripted } from '../../src/providers/scripted/index.ts'
 const sum = { toolCalls: [{ name: 'add', arguments: { a: 1234, b: 4321 } }] }
 const usage = { input: 20, output: 5 }
 
-describe('what is tested live', () => {
-  it('is nothing without keys, and says so', async () => {
+describe('live test plans', () => {
+  it('skips every provider without its key, and reports it', async () => {
     const plans = plansFor({})
     expect(plans.length).toBeGreaterThan(15)
     expect(plans.every((plan) => 'missing' in plan && plan.missing.length > 0)).toBe(true)
@@ -19,7 +19,7 @@ describe('what is tested live', () => {
     expect(stdout).toContain('anthropic: ANTHROPIC_API_KEY not set')
   })
 
-  it('is each service whose key is there, with the model that was chosen', () => {
+  it('includes each provider whose key is set, with the configured model', () => {
     const env = { OPENAI_API_KEY: 'key', GEMINI_API_KEY: '', AZURE_OPENAI_API_KEY: 'key', PHI_LIVE_OPENAI_RESPONSES_MODEL: 'gpt-6-sol' }
     const plans = plansFor(env)
     const models = plans.flatMap((plan) => ('model' in plan ? [[plan.name, plan.model.config.id]] : []))
@@ -31,7 +31,7 @@ describe('what is tested live', () => {
     expect(azure).toMatchObject({ missing: ['AZURE_OPENAI_BASE_URL', 'AZURE_OPENAI_DEPLOYMENT'] })
   })
 
-  it('can be made for every service', () => {
+  it('builds a model for every provider', () => {
     const needed = plansFor({}).flatMap((plan) => ('missing' in plan ? plan.missing : []))
     const env = Object.fromEntries(needed.map((name) => [name, name.endsWith('_URL') ? 'https://x.openai.azure.com' : 'value']))
     const plans = plansFor(env)
@@ -40,7 +40,7 @@ describe('what is tested live', () => {
 })
 
 describe('a smoke test', () => {
-  it('passes when the tool was called and its result said', async () => {
+  it('passes if the model calls the tool and reports its result', async () => {
     expect(await smoke(scripted([sum, { text: '5,555.', usage }]))).toBe('20 + 0 cached in, 5 out')
   })
 

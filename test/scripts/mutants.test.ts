@@ -26,7 +26,7 @@ function load(mutants: ReturnType<typeof findMutants>, index?: number) {
   return new Function(`${switchable('f.ts', source, mutants)}\nreturn shorten`)()
 }
 
-describe('mutants', () => {
+describe('mutation testing', () => {
   const mutants = findMutants('f.ts', source)
   const results = (shorten: (text: string, options?: object) => unknown) =>
     [
@@ -46,11 +46,11 @@ describe('mutants', () => {
       }
     })
 
-  it('change nothing while they are off', () => {
+  it('changes nothing while every mutant is inactive', () => {
     expect(results(load(mutants))).toEqual(results(new Function(`${source}\nreturn shorten`)()))
   })
 
-  it('each change what the function does, but for those that cannot', () => {
+  it('creates only mutants that change the results', () => {
     const right = JSON.stringify(results(load(mutants)))
     const same = mutants.filter(({ index }) => JSON.stringify(results(load(mutants, index))) === right)
     expect(same.map(({ kind, original, replacement }) => ({ kind, original, replacement }))).toEqual([])
@@ -59,7 +59,7 @@ describe('mutants', () => {
     )
   })
 
-  it('are at the lines and places they name', () => {
+  it('records the correct position of each mutant', () => {
     const lines = source.split('\n')
     for (const { line, start, end, original } of mutants) {
       expect(source.slice(start, end)).toBe(original)
@@ -67,7 +67,7 @@ describe('mutants', () => {
     }
   })
 
-  it('leave every source file one that can be read', () => {
+  it('keeps every source file parsable', () => {
     for (const file of globSync('{src,adapters}/**/*.ts')) {
       const text = readFileSync(file, 'utf8')
       expect(parseSync(file, switchable(file, text, findMutants(file, text))).errors, file).toEqual([])

@@ -8,15 +8,15 @@ async function keptOf(code: string): Promise<string> {
   return (outputFiles[0]?.text ?? '').replace(/^\/\/.*$/gm, '').trim()
 }
 
-describe('what the top level computes is left out where nobody uses it', () => {
+describe('withPureCalls', () => {
   it.each([
     ['a call', 'const shape = make({ a: 1 })'],
-    ['a table made of another one', 'const more = { ...fields, a: 1 }'],
-    ['a call with a part of a table', 'const shape = make({ ...fields })'],
+    ['a table spread from another', 'const more = { ...fields, a: 1 }'],
+    ['a call with part of a table', 'const shape = make({ ...fields })'],
     ['a property', 'const words = shape.words'],
     ['the rest of a table', 'const { a: _a, ...rest } = fields'],
-    ['names of a table', 'const { a, b: other } = fields'],
-  ])('%s', async (_name, code) => {
+    ['destructured names', 'const { a, b: other } = fields'],
+  ])('lets the bundler drop unused code: %s', async (_name, code) => {
     const around = 'const fields = { a: 1, b: 2 }\nconst shape = { words: [] }\nfunction make(x) { return globalThis.made = x }\n'
     const names = /const (?:\{(.*)\}|(\w+))/.exec(code)
     expect(names).not.toBeNull()
@@ -25,7 +25,7 @@ describe('what the top level computes is left out where nobody uses it', () => {
     expect(await keptOf(withPureCalls(plain))).toBe('')
   })
 
-  it('and what it makes stays the same', async () => {
+  it('preserves the results of the code', async () => {
     const code = `
       const fields = { a: 1, b: 2, c: 3 }
       const { a: first, ...rest } = fields

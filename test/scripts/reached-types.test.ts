@@ -13,8 +13,8 @@ function left(files: Record<string, string>): Record<string, string> {
 
 const index = "export { type Note, note } from './parts/note.ts';\n"
 
-describe('declarations of the package', () => {
-  it('keep what a public name leads to, with its comments, and nothing else', () => {
+describe('declarations reachable from public names', () => {
+  it('includes reachable declarations with their comments, and nothing else', () => {
     const files = {
       'index.d.ts': index,
       'parts/note.d.ts': `/** Notes and their kinds. */
@@ -58,7 +58,7 @@ export declare function note(words: string): Note;
     })
   })
 
-  it('are found through files that pass names on, through import types, and as a whole where a file is taken as a whole', () => {
+  it('follows re-exports and import types, and keeps a namespace import complete', () => {
     const files = {
       'index.d.ts': `export { a as Public, each } from './passing.ts';\nexport declare const inline: import("./inline.ts").Inner;\n`,
       'passing.d.ts':
@@ -75,7 +75,7 @@ export declare function note(words: string): Note;
     })
   })
 
-  it('stay imported where a file uses a name that it passes on', () => {
+  it('keeps the import of a re-exported name that the file uses', () => {
     const files = {
       'index.d.ts': "import type { Note } from './note.ts';\nexport type { Note } from './note.ts';\nexport declare const note: Note;\n",
       'note.d.ts': 'export type Note = 1;\n',
@@ -83,7 +83,7 @@ export declare function note(words: string): Note;
     expect(left(files)).toEqual(files)
   })
 
-  it('of other packages stay imported where they are used', () => {
+  it('keeps used imports of other packages', () => {
     const files = { 'index.d.ts': "import type { FC, Ref } from 'react';\nexport declare const field: FC;\n" }
     expect(left(files)).toEqual({ 'index.d.ts': "import type { FC } from 'react';\nexport declare const field: FC;\n" })
   })
@@ -94,7 +94,7 @@ export declare function note(words: string): Note;
     ["import './effect.ts';", /not known here: ImportDeclaration/],
     ["export { gone } from './a.ts';", /a\.d\.ts has no gone/],
     ["export { gone } from './missing.ts';", /missing\.d\.ts is missing/],
-  ])('end the build for %s', (code, message) => {
+  ])('fails the build for %s', (code, message) => {
     expect(() => left({ 'index.d.ts': code, 'a.d.ts': 'export type A = 1;' })).toThrow(message)
   })
 })

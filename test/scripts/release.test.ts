@@ -7,27 +7,27 @@ import { releaseFaults } from '../../scripts/check-release.ts'
 const read = (path: string): string => readFileSync(path, 'utf8')
 const manifest = JSON.parse(read('package.json'))
 
-describe('a release', () => {
+describe('release checks', () => {
   const complete = { version: '1.2.3', repository: {}, homepage: '', bugs: {} }
 
-  it('needs a tag, a section of the changelog and an address', () => {
+  it('requires a tag, a changelog section and repository fields', () => {
     expect(releaseFaults('v1.2.3', complete, '# Changelog\n\n## 1.2.3 (3 May 2027)\n')).toEqual([])
     const faults = releaseFaults('v1.2.4', { version: '1.2.3', private: true }, '## 1.2.3 (unreleased)\n## 1.2.30\n')
     expect(faults).toHaveLength(6)
   })
 
-  it('is not possible as long as nobody has said where the source is', () => {
+  it('requires all of repository, homepage and bugs, or none', () => {
     const named = ['repository', 'homepage', 'bugs'].filter((field) => manifest[field] !== undefined)
     expect([0, 3]).toContain(named.length)
   })
 })
 
-it('jsr.json is equal to package.json; npm run build writes it', () => {
+it('keeps jsr.json in sync with package.json', () => {
   expect(read('jsr.json')).toBe(jsrText())
   expect(jsrManifest()).toMatchObject({ version: manifest.version, exports: { '.': './src/index.ts', './env': './adapters/env/index.ts' } })
 })
 
-it('every workflow and form can be read', () => {
+it('parses every workflow and form, and publishes without a token', () => {
   const files = globSync('.github/**/*.yml')
   expect(files.length).toBeGreaterThan(5)
   for (const path of files) expect(parse(read(path)), path).toBeTypeOf('object')

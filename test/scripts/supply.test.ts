@@ -8,13 +8,13 @@ const locked = {
   'node_modules/c': { version: '1.0.0' },
 }
 
-describe('what is published', () => {
-  it('is what is imported and all it needs, where Node finds it', () => {
+describe('publishedPackages and importedPackages', () => {
+  it('includes imported packages with their dependencies, as Node resolves them', () => {
     expect([...publishedPackages(locked, ['a'])]).toEqual(['node_modules/a', 'node_modules/a/node_modules/b', 'node_modules/c'])
     expect(() => publishedPackages(locked, ['d'])).toThrow(/d, which this repository needs/)
   })
 
-  it('is read from the imports of a program', () => {
+  it('includes every package that a program imports', () => {
     const texts = [
       "import a from 'a'\nimport { x } from '@s/b/deep'\nimport './c.ts'\nimport 'd'",
       "await import('e/f.mjs')\nimport 'node:fs'\nimport 'phi-core'",
@@ -22,7 +22,7 @@ describe('what is published', () => {
     expect([...importedPackages(texts)]).toEqual(['a', '@s/b', 'd', 'e'])
   })
 
-  it('has licences of the list', () => {
+  it('reports licences outside the allowed list', () => {
     expect(licenceFaults(locked, publishedPackages(locked, ['a']))).toEqual([
       expect.stringContaining('node_modules/a/node_modules/b@2.0.0: GPL-3.0-only'),
       expect.stringContaining('node_modules/c@1.0.0: no licence'),
@@ -41,17 +41,17 @@ describe('what is published', () => {
     ['(MIT', false],
     ['MIT MIT', false],
     ['', false],
-  ])('%j is allowed: %s', (license, expected) => {
+  ])('checks the licence %j: %s', (license, expected) => {
     expect(isAllowed(license)).toBe(expected)
   })
 })
 
-describe('an audit', () => {
+describe('readAudit', () => {
   const paths = new Set(['node_modules/a'])
   const report = (nodes: string[]) =>
     JSON.stringify({ vulnerabilities: { a: { name: 'a', severity: 'low', nodes, via: ['b', { title: 'Bad', url: 'https://a.test/1' }] } } })
 
-  it('tells of what is published, and of nothing else', () => {
+  it('reports only vulnerabilities of published packages', () => {
     expect(readAudit(report(['node_modules/a']), paths)).toEqual({ faults: ['a: low: through b; Bad (https://a.test/1)'] })
     expect(readAudit(report(['node_modules/x/node_modules/a']), paths)).toEqual({ faults: [] })
   })
@@ -61,7 +61,7 @@ describe('an audit', () => {
     ['{"message":"405 Method Not Allowed","error":{"summary":""}}', '405 Method Not Allowed'],
     ['{"error":{"summary":"request failed"}}', 'request failed'],
     ['{}', 'the report has no list'],
-  ])('that says %j did not reach anybody', (text, unreachable) => {
+  ])('reports that %j was unreachable', (text, unreachable) => {
     expect(readAudit(text, paths)).toEqual({ unreachable })
   })
 })

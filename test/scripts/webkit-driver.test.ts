@@ -20,7 +20,7 @@ require('node:http').createServer((request, response) => {
   response.end(JSON.stringify({ value }))
 }).listen(port, '127.0.0.1')`
 
-it('begins a session with another driver when the browser of the first does not come up', async () => {
+it('starts a session with another driver if the first browser fails to start', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'phi-driver-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const program = (name: string, source: string): string => {

@@ -21,8 +21,8 @@ export interface Note extends FieldsOf<typeof noteFields> {
 }
 `
 
-describe('published declarations', () => {
-  it('say fields and unions outright, with their comments, and no table', () => {
+describe('writtenTypes', () => {
+  it('replaces table types with explicit fields, unions and comments', () => {
     const written = writtenTypes(declared)
     expect(written).toContain(`/** A note. */
 export interface Note {
@@ -38,7 +38,7 @@ export interface Note {
     expect(written).not.toMatch(/noteFields|import\("|extends FieldsOf/)
   })
 
-  it('say what a section of an agent file may hold, and nothing of its keys', () => {
+  it('writes the values of an agent file section without its keys', () => {
     const written = writtenTypes(`import type { KeyOf } from './key-table.ts';
 /** All keys. */
 export declare const noteKeys: {
@@ -53,13 +53,13 @@ export interface NoteSection extends FieldsOf<typeof noteKeys> {
     expect(written).not.toMatch(/noteKeys|All keys|KeyOf<|shape\.ts/)
   })
 
-  it('refuses a table that it cannot read', () => {
+  it('rejects a table that it cannot parse', () => {
     const odd = 'declare const oddFields: {\n    a: string;\n};\nexport interface Odd extends FieldsOf<typeof oddFields> {\n}\n'
     expect(() => writtenTypes(odd)).toThrow('This is no shape of a table: string')
   })
 })
 
-describe('optional properties of published declarations', () => {
+describe('withUndefined', () => {
   it.each([
     ['a?: string;', 'a?: string | undefined;'],
     ["'a-b'?: 'x;y' | \"z?: 1;\";", "'a-b'?: 'x;y' | \"z?: 1;\" | undefined;"],
@@ -74,11 +74,11 @@ describe('optional properties of published declarations', () => {
     ['a: T extends { b?: infer B; } ? B : C;', 'a: T extends { b?: infer B; } ? B : C;'],
     ['a?: unknown;', 'a?: unknown;'],
     ['a?: string | undefined;', 'a?: string | undefined;'],
-  ])('take undefined: %s', (declared, written) => {
+  ])('adds undefined to optional properties: %s', (declared, written) => {
     expect(withUndefined(`export interface X {\n    ${declared}\n}\n`)).toBe(`export interface X {\n    ${written}\n}\n`)
   })
 
-  it('so does every property of a Partial', () => {
+  it('adds undefined to every property of a Partial', () => {
     expect(withUndefined('export interface X extends Partial<Y> {\n    a: Partial<Z>;\n}\n')).toBe(
       'export interface X extends PartialOrUndefined<Y> {\n    a: PartialOrUndefined<Z>;\n}\ntype PartialOrUndefined<T> = {\n    [K in keyof T]?: T[K] | undefined;\n};\nexport {};\n',
     )

@@ -120,8 +120,8 @@ function sentTo({ provider }: ReturnType<typeof scripted>): unknown {
   return JSON.parse(JSON.stringify(provider.requests[0]?.messages, bare))
 }
 
-describe('a session log cut at any record', () => {
-  it('sends the same request after a prune, a compaction and a pause', async () => {
+describe('a session log truncated at any record', () => {
+  it('sends an identical request after a prune, a compaction and a pause', async () => {
     const { store, lines } = storeOf()
     const agent = await longConversation(store)
     const left = [...lines]
@@ -131,7 +131,7 @@ describe('a session log cut at any record', () => {
     expect(sentTo((await goOn(left, 'prompt')).model)).toEqual(sentTo(model))
   })
 
-  it('runs no call twice and reuses no id after repeated cuts', async () => {
+  it('repeats no call and reuses no id after repeated truncations', async () => {
     const { store, lines } = storeOf()
     await longConversation(store)
     for (let cut = 1; cut <= lines.length; cut += 1) {
@@ -143,7 +143,7 @@ describe('a session log cut at any record', () => {
     }
   })
 
-  it('resumes every loop of branches and sub-agents that share a store', async () => {
+  it('resumes every loop of branches and sub-agents in a shared store', async () => {
     const { store, lines } = storeOf()
     const helper = (text: string) => {
       const model = scripted([calls(['h1', 'read']), { text }])
@@ -171,7 +171,7 @@ describe('a session log cut at any record', () => {
   })
 })
 
-it('matches the events of the same runs', async () => {
+it('stores the same session as an EventRecorder', async () => {
   const { store } = storeOf()
   const recorder = new EventRecorder({ captureTurnRequests: true })
   const model = scripted([

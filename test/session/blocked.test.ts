@@ -24,8 +24,8 @@ async function later(ms: number, call: Promise<unknown>): Promise<string> {
 
 const model = () => scripted([{ text: 'a' }, { text: 'b' }])
 
-describe('a store whose claim hangs', () => {
-  it('fails with blocked after 5 s and releases a late claim', async () => {
+describe('a session store whose claim hangs', () => {
+  it('fails with code blocked after 5 s and releases a late claim', async () => {
     const driver = memoryDriver()
     const { opened, open } = gate()
     const released: LogClaim[] = []
@@ -49,7 +49,7 @@ describe('a store whose claim hangs', () => {
     expect(await store.listIds()).toEqual([])
   })
 
-  it('waits as long as the driver shows progress', async () => {
+  it('waits as long as the driver makes progress', async () => {
     const inner = memoryDriver()
     const writer = await logSessionStore(inner).open('s', { agentId: 'a' })
     await writer.append(['1', '2', '3', '4'].map(note))
@@ -82,7 +82,7 @@ describe('a store whose claim hangs', () => {
     await vi.advanceTimersByTimeAsync(100_000)
   })
 
-  it('leaves no timer after success or failure', async () => {
+  it('leaves no timer running after success or failure', async () => {
     const store = memorySessionStore()
     await (await store.open('s', { agentId: 'a' })).close()
     await expect(
@@ -96,7 +96,7 @@ describe('a store whose claim hangs', () => {
 })
 
 describe('an agent whose session cannot be opened', () => {
-  it('ends its run once with the reason, and continues later', async () => {
+  it('ends the run once with the reason and continues later', async () => {
     const inner = memorySessionStore()
     const { opened, open } = gate()
     let closed = 0
@@ -131,7 +131,7 @@ describe('an agent whose session cannot be opened', () => {
     expect((await resumeAgent(inner, 's', { model: model() })).messages).toEqual(agent.messages)
   })
 
-  it('does not take over the session when a late read arrives', async () => {
+  it('does not take over the session after a late read', async () => {
     const inner = memorySessionStore()
     const { opened, open } = gate()
     let claims = 0
@@ -151,7 +151,7 @@ describe('an agent whose session cannot be opened', () => {
     expect(claims).toBe(0)
   })
 
-  it('allows an abort before the timeout', async () => {
+  it('ends the run on an abort before the timeout', async () => {
     const store: SessionStore = { ...memorySessionStore(), open: () => new Promise(() => undefined) }
     const agent = new Agent({ model: model(), session: store })
     const run = agent.prompt('one')

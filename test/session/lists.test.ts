@@ -15,7 +15,7 @@ async function titleOf(text: string): Promise<string | undefined> {
   return (await store.list()).sessions[0]?.title
 }
 
-it('lists an unreadable session with the reason, also from a newer version', async () => {
+it('lists an unreadable or newer session with the reason', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'phi-lists-'))
   try {
     for (const id of ['newer', 'noise']) await fileSessionStore(join(folder, id)).save(sampleSession('s1'))
@@ -47,14 +47,14 @@ describe('session titles', () => {
     ['  \n ', undefined],
   ])('derives a title from %j', async (text, title) => expect(await titleOf(text)).toBe(title))
 
-  it('rejects invalid titles', async () => {
+  it('rejects invalid session titles', async () => {
     const store = memorySessionStore()
     for (const title of ['', ' \n', 'x'.repeat(101), 7, undefined]) {
       await expect(store.rename('s1', title as string)).rejects.toMatchObject({ name: 'ConfigError', code: 'invalidOption' }) // wrong on purpose
     }
   })
 
-  it('renames the session of a closed agent, which then continues', async () => {
+  it('renames the session of a closed agent that then continues it', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: scripted([{ text: 'Honey.' }, { text: 'Nectar.' }]), session: store, sessionId: 's1' })
     await agent.prompt('What do bees make?').text()
@@ -68,9 +68,12 @@ describe('session titles', () => {
 })
 
 describe('session lists', () => {
-  it.each([{ limit: 0 }, { limit: 1.5 }, { cursor: 'nonsense' }, { cursor: '' }, { page: 2 }])('rejects %j', async (options) => {
-    await expect(memorySessionStore().list(options)).rejects.toMatchObject({ name: 'ConfigError', code: 'invalidOption' })
-  })
+  it.each([{ limit: 0 }, { limit: 1.5 }, { cursor: 'nonsense' }, { cursor: '' }, { page: 2 }])(
+    'rejects the options %j',
+    async (options) => {
+      await expect(memorySessionStore().list(options)).rejects.toMatchObject({ name: 'ConfigError', code: 'invalidOption' })
+    },
+  )
 
   it('returns 50 sessions by default', async () => {
     const store = memorySessionStore()
@@ -80,7 +83,7 @@ describe('session lists', () => {
     expect((await store.listIds()).length).toBe(60)
   })
 
-  it('ends with an error if a driver repeats a page endlessly', async () => {
+  it('throws if a driver returns the same page endlessly', async () => {
     const driver = memoryDriver()
     const twice = { sessionId: 's1', agentId: 'a', createdAt: 0, lastActiveAt: 0, loops: 0, messages: 0 }
     const store = logSessionStore({
@@ -88,7 +91,7 @@ describe('session lists', () => {
       promises: driver.promises,
       list: async ({ limit = 300 } = {}) => Array.from({ length: limit }, () => twice),
     })
-    const noEnd = { name: 'SessionError', code: 'io', message: expect.stringContaining('has no end') }
+    const noEnd = { name: 'SessionError', code: 'io', message: expect.stringContaining('never ends') }
     await expect(pruneSessions(store, { olderThan: 0 })).rejects.toMatchObject(noEnd)
     await expect(scopedSessionStore(store, 'ada').list()).rejects.toMatchObject(noEnd)
   })
@@ -107,7 +110,7 @@ describe('salvageSession', () => {
   }
   const flipped = (text: string, at: number) => text.slice(0, at) + String.fromCharCode(text.charCodeAt(at) ^ 1) + text.slice(at + 1)
 
-  it('loses only records with a flipped bit, and names them', async () => {
+  it('drops and reports only records with a flipped bit', async () => {
     const text = (await linesOf(8)).join('\n')
     for (let at = 0; at < text.length; at += 1) {
       const damaged = flipped(text, at).split('\n')
@@ -118,7 +121,7 @@ describe('salvageSession', () => {
     }
   })
 
-  it('drops and names the damaged lines of a replaced session', async () => {
+  it('drops and reports the damaged lines of a replaced session', async () => {
     const { discardOlder: _, ...driver } = memoryDriver()
     const store = logSessionStore({ ...driver, promises: driver.promises })
     for (const at of [1, 2]) {
@@ -138,7 +141,7 @@ describe('salvageSession', () => {
     ])
   })
 
-  it('returns what it can read from random input without throwing', async () => {
+  it('recovers records from random input without throwing', async () => {
     const lines = await linesOf(6)
     expect(salvageSession([], 's1')).toMatchObject({ records: [], dropped: [], session: { sessionId: 's1', loops: [] } })
     expect(salvageSession(['', 'noise', '{}', 'null'], 's1').dropped.map(({ line }) => line)).toEqual([0, 1, 2])

@@ -24,7 +24,7 @@ async function linesIn(driver: LogDriver): Promise<string[]> {
 }
 
 describe('save', () => {
-  it('keeps the old session if it fails midway, and reports to every reader', async () => {
+  it('keeps the old session if writing fails partway', async () => {
     const driver = memoryDriver()
     await logSessionStore(driver).save(session('persistent'))
     const torn: LogDriver = {
@@ -45,14 +45,14 @@ describe('save', () => {
     expect((await store.tail('s')).damage).toBe(undefined)
   })
 
-  it('stores only the session, however often it is called', async () => {
+  it('stores a single copy after repeated saves', async () => {
     const driver = memoryDriver()
     const store = logSessionStore(driver)
     for (let count = 0; count < 5; count++) await store.save(session('persistent'))
     expect((await linesIn(driver)).length).toBe(1)
   })
 
-  it('works if a driver cannot free space', async () => {
+  it('succeeds if a driver cannot free space', async () => {
     const { discardOlder: _, ...without } = memoryDriver()
     const failing: LogDriver = { ...memoryDriver(), discardOlder: () => Promise.reject(new Error('busy')) }
     for (const driver of [without, failing]) {
@@ -64,7 +64,7 @@ describe('save', () => {
     }
   })
 
-  it('writes records of unknown types byte for byte', async () => {
+  it('preserves records of unknown types byte for byte', async () => {
     const driver = memoryDriver()
     const store = logSessionStore(driver)
     await store.save(session('persistent'))
@@ -80,7 +80,7 @@ describe('save', () => {
     expect(lines[1]).toContain(`,"at":1,"type":"future","body":${body},"crc":`)
   })
 
-  it('gives the complete new session to a reader midway', async () => {
+  it('returns the complete new session to a reader with an older cursor', async () => {
     const store = logSessionStore(memoryDriver())
     const writer = await store.open('s', agent)
     await writer.append([note('1'), note('2'), note('3')])
@@ -97,8 +97,8 @@ const emptyLoop: Session['loops'][number] = {
   usage: { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 },
 }
 
-describe('a driver that cannot refuse older writers', () => {
-  it('reports a fork of two writers and mixes no records', async () => {
+describe('a driver that cannot reject older writers', () => {
+  it('reports a fork of two writers without mixing their records', async () => {
     const lines: string[] = []
     const driver: LogDriver = {
       ...memoryDriver(),
@@ -122,7 +122,7 @@ describe('a driver that cannot refuse older writers', () => {
 })
 
 describe('driver failures', () => {
-  it('throws SessionErrors with a code and the failed operation', async () => {
+  it('throws a SessionError with a code and the failed operation', async () => {
     const fail = (): never => {
       throw new Error('EIO')
     }

@@ -13,8 +13,8 @@ function bothVersions() {
   return { driver, older: logSessionStore(plain), store: logSessionStore(driver) }
 }
 
-describe('media inside and beside log lines', () => {
-  it('opens older logs with inline bytes, and stores new bytes separately', async () => {
+describe('media inside and outside log lines', () => {
+  it('opens older logs with inline bytes and stores new bytes separately', async () => {
     const { driver, older, store } = bothVersions()
     for (const each of [older, store]) {
       const writer = await each.open('s', { agentId: 'a' })
@@ -34,7 +34,7 @@ describe('media inside and beside log lines', () => {
     expect(media[1]).toMatchObject({ type: 'file', blob: { bytes: 75_000 } })
   })
 
-  it('exports and imports in both directions', async () => {
+  it('exports and imports between old and new formats', async () => {
     const { older, store } = bothVersions()
     const writer = await store.open('s', { agentId: 'a' })
     await writer.append([

@@ -33,7 +33,7 @@ sessionStoreSuite(
   },
 )
 
-it('keeps named blobs of older writers, and removes the others', async () => {
+it('keeps listed blobs of older writers and deletes the others', async () => {
   const { claim, blobs } = memoryDriver()
   const first = await claim('s1', 'a')
   for (const hash of ['kept', 'left']) await blobs?.put(first, hash, new Uint8Array([1, 2]))

@@ -21,7 +21,7 @@ function failure(value: unknown): string {
 }
 
 describe('parseMessages', () => {
-  it('returns what serializeMessages wrote, for any messages', () => {
+  it('parses any messages written by serializeMessages', () => {
     fc.assert(
       fc.property(fc.array(message), (history) => {
         const text = serializeMessages(history)
@@ -30,18 +30,18 @@ describe('parseMessages', () => {
     )
   })
 
-  it('gives a message without an id a new one, and keeps existing ids', () => {
+  it('assigns an id to a message without one and keeps existing ids', () => {
     const [first, second] = parseMessages(JSON.stringify([user, { ...user, id: 'kept' }]))
     expect(first?.id).toMatch(/^[0-9a-f-]{36}$/)
     expect(second?.id).toBe('kept')
   })
 
-  it('keeps unknown keys', () => {
+  it('keeps unknown keys of messages', () => {
     const future = { ...assistant, id: 'a', mood: { level: 3 }, content: [{ type: 'text', text: '', novelties: [1] }] }
     expect(parseMessages(JSON.stringify([future]))).toEqual([future])
   })
 
-  it('names the path and the fault', () => {
+  it('reports the path and the error', () => {
     expect(failure([user, user, user, { ...user, content: [{ type: 'foo' }] }])).toBe(
       'messages[3].content[0].type: expected text|image|file|thinking|toolCall|serviceTool|opaque, got "foo"',
     )
@@ -60,7 +60,7 @@ describe('parseMessages', () => {
     expect(failure([{ role: 'extension', kind: 'k' }])).toBe('messages[0].data: expected JSON value, got nothing')
   })
 
-  it('finds any missing or mistyped field', () => {
+  it('detects any missing or mistyped field', () => {
     const call: AgentMessage = {
       role: 'toolResult',
       id: 'r',
@@ -79,13 +79,13 @@ describe('parseMessages', () => {
     }
   })
 
-  it('does not quote the text', () => {
+  it('omits message text from the error', () => {
     expect(failure('my secret is 42')).toBe('messages: not valid JSON (15 characters)')
     expect(failure([{ ...user, content: 'my secret is 42' }])).not.toContain('42')
     expect(failure([{ ...user, role: 'x'.repeat(1000) }]).length).toBeLessThan(200)
   })
 
-  it('refuses __proto__ keys and ignores inherited members', () => {
+  it('rejects __proto__ keys and ignores inherited members', () => {
     const poisoned = '[{"__proto__":{"role":"user","content":[],"timestamp":1}}]'
     expect(failure(poisoned)).toBe('messages[0].__proto__: expected no such key, got object')
     expect(failure('[{"role":"user","timestamp":1,"content":[{"type":"text","text":"","__proto__":{"a":1}}]}]')).toContain('__proto__')
@@ -99,7 +99,7 @@ describe('parseMessages', () => {
     expect(Reflect.get({}, 'polluted')).toBeUndefined()
   })
 
-  it('reads messages without ids and timestamps', () => {
+  it('accepts messages without ids and timestamps', () => {
     const history = [withId(userMessage('Hi')), extensionMessage('note', null)]
     expect(parseMessages(serializeMessages(history))).toEqual(history)
   })

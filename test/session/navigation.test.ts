@@ -36,7 +36,7 @@ describe('session tree navigation', () => {
     expect(ids(parallelSiblings(lonely, 'a'))).toEqual(['a'])
   })
 
-  it('walks from the root to a loop through the selected branches', () => {
+  it('returns the chain from the root to a loop through selected branches', () => {
     expect(loopChainTo(tree, 'last')).toEqual(['root', 'right', 'last'])
     expect(loopChainTo(tree, 'stray')).toEqual(['stray'])
     expect(loopChainTo(tree, 'none')).toEqual([])

@@ -33,12 +33,12 @@ function whose(records: readonly SessionRecord[]): string {
   return records.map(({ entry }) => (entry.type === 'input' ? entry.message.id : entry.type)).join(' ')
 }
 
-describe('an undamaged log', () => {
+describe('reading an undamaged log', () => {
   it('returns no records for an empty log', () => {
     expect(readLog([])).toMatchObject({ records: [], cursor: 0, reached: 0, hasNewer: false })
   })
 
-  it('reads records in order, ignoring repeated and empty lines', () => {
+  it('returns records in order and ignores repeated and empty lines', () => {
     const written = lines(1, 1, 4)
     const { records, ...rest } = readLog([...written, written[1] ?? '', '', written[3] ?? ''])
     expect(records.map((record) => record.seq)).toEqual([1, 2, 3, 4])
@@ -46,14 +46,14 @@ describe('an undamaged log', () => {
     expect(rest).not.toHaveProperty('damage')
   })
 
-  it('continues in the next epoch', () => {
+  it('continues with the writer of the next epoch', () => {
     const reading = readLog([...lines(1, 1, 2), ...lines(2, 3, 3), ...lines(5, 4, 5, { base: 'w2' })])
     expect(whose(reading.records)).toBe('w1.1 w1.2 w2.3 w5.4 w5.5')
     expect(reading.damage).toBe(undefined)
     expect(reading.replaced).toBe(undefined)
   })
 
-  it('prefers the newer writer, in any line order', () => {
+  it('prefers the newer writer regardless of line order', () => {
     const written = [...lines(1, 1, 5), ...lines(2, 3, 4)]
     for (const text of [written, written.toReversed().toSorted()]) {
       const { records, cursor, replaced } = readLog(text)
@@ -63,7 +63,7 @@ describe('an undamaged log', () => {
     }
   })
 
-  it('omits records that the newest writer did not build on', () => {
+  it('omits records that the newest writer did not see', () => {
     // The second and the third have both begun after record 2, and the second was faster. The fourth has seen what the second wrote.
     const late = lines(3, 3, 4, { base: 'w1' })
     const written = [...lines(1, 1, 2), ...lines(2, 3, 6), ...late, ...lines(4, 7, 8, { base: 'w2' })]
@@ -73,7 +73,7 @@ describe('an undamaged log', () => {
     expect(replaced).toMatchObject({ kind: 'forked', afterSeq: 2, droppedChars: late.join('').length })
   })
 
-  it('does not mix writers of one epoch', () => {
+  it('keeps only one of two writers in the same epoch', () => {
     const a = lines(1, 1, 4, { writer: 'a' })
     const b = lines(1, 1, 2, { writer: 'b' })
     const mixed = [a[0], b[0], a[1], b[1], a[2], a[3]].map((text) => text ?? '')
@@ -82,7 +82,7 @@ describe('an undamaged log', () => {
     expect(replaced).toMatchObject({ kind: 'forked', afterSeq: 0 })
   })
 
-  it('knows the total of all writers before a cursor', () => {
+  it('counts the records of all writers before a cursor', () => {
     const written = [...lines(1, 1, 2), ...lines(2, 3, 3), ...lines(5, 4, 6, { base: 'w2' })]
     for (let after = 0; after <= 7; after++) {
       const { passed, records, replaced } = readLog(written, after)
@@ -92,7 +92,7 @@ describe('an undamaged log', () => {
     }
   })
 
-  it('returns records after a cursor, even without earlier ones', () => {
+  it('returns records after a cursor, even without the earlier ones', () => {
     const written = [...lines(1, 1, 4), ...lines(2, 4, 6)]
     for (let after = 0; after <= 8; after++) {
       const all = readLog(written, after)
@@ -108,21 +108,21 @@ describe('an undamaged log', () => {
   })
 })
 
-describe('a replaced session', () => {
+describe('reading a replaced session', () => {
   const before = lines(1, 1, 5)
   const whole = lines(2, 6, 9, { whole: 9 })
 
-  it('replaces everything before it and continues the count', () => {
+  it('replaces all earlier records and continues the sequence', () => {
     const { records, cursor, damage, replaced } = readLog([...before, ...whole, ...lines(3, 10, 10)])
     expect(whose(records)).toBe('w2.6 w2.7 w2.8 w2.9 w3.10')
     expect([cursor, damage, replaced]).toEqual([10, undefined, undefined])
   })
 
-  it('needs no earlier records', () => {
+  it('reads the replacement without the earlier records', () => {
     expect(whose(readLog([...whole, ...lines(3, 10, 10)]).records)).toBe('w2.6 w2.7 w2.8 w2.9 w3.10')
   })
 
-  it('does not count until it is complete', () => {
+  it('ignores an incomplete replacement', () => {
     for (let count = 1; count < 4; count++) {
       const reading = readLog([...before, ...whole.slice(0, count)])
       expect(whose(reading.records)).toBe('w1.1 w1.2 w1.3 w1.4 w1.5')
@@ -133,35 +133,35 @@ describe('a replaced session', () => {
     }
   })
 
-  it('counts for nothing before its last record', () => {
+  it("returns no records before the replacement's last record", () => {
     for (const count of [1, 2, 3]) {
       const reading = readLog(whole.slice(0, count))
       expect([whose(reading.records), reading.cursor, reading.damage]).toMatchObject(['', 0, { kind: 'torn', afterSeq: 0 }])
     }
   })
 
-  it('reads up to the damage if a record was damaged later', () => {
+  it('reads up to the damage in a completed replacement', () => {
     const reading = readLog([...whole.slice(0, 2), ...whole.slice(3)])
     expect(whose(reading.records)).toBe('w2.6 w2.7')
     expect(reading.damage).toMatchObject({ kind: 'corrupt', afterSeq: 7 })
   })
 
-  it('reaches a reader midway as a whole', () => {
+  it('returns the whole replacement to a reader with an older cursor', () => {
     for (const after of [3, 5]) expect(whose(readLog([...before, ...whole], after).records)).toBe('w2.6 w2.7 w2.8 w2.9')
     expect(whose(readLog(whole.slice(2), 7).records)).toBe('w2.8 w2.9')
   })
 })
 
-describe('a damaged log', () => {
+describe('reading a damaged log', () => {
   const written = lines(1, 1, 4)
   const at = (index: number) => written[index] ?? ''
 
-  it('tolerates Windows line ends and a byte order mark', () => {
+  it('tolerates CRLF line endings and a byte order mark', () => {
     const copied = [...written.map((line, index) => `${index === 0 ? '\ufeff' : ''}${line}\r`), '\r']
     expect(readLog(copied)).toEqual(readLog(written))
   })
 
-  it('reads up to a torn end', () => {
+  it('reads up to a torn last line', () => {
     const torn = at(3).slice(0, 40)
     expect(readLog([...written.slice(0, 3), torn])).toMatchObject({
       cursor: 3,
@@ -176,7 +176,7 @@ describe('a damaged log', () => {
       kind: 'corrupt',
       afterSeq: 1,
       droppedChars: at(1).length * 3,
-      reason: 'The checksum of a line does not fit.',
+      reason: 'The checksum of a line does not match.',
     })
     expect(readLog([at(0), at(2)]).damage).toMatchObject({ kind: 'corrupt', afterSeq: 1, reason: 'Record 2 is missing or damaged.' })
     expect(readLog([at(0), at(1).slice(5), at(2)]).damage).toMatchObject({ kind: 'corrupt', afterSeq: 1 })
@@ -184,21 +184,21 @@ describe('a damaged log', () => {
     expect(readLog(['', 'garbage']).damage).toMatchObject({ kind: 'torn', afterSeq: 0, droppedChars: 7 })
   })
 
-  it('reads completely again once a newer writer has continued', () => {
+  it('reads the whole log after a newer writer has continued', () => {
     const damaged = [...written.slice(0, 2), at(2).slice(9), at(3)]
     const { records, damage, cursor } = readLog([...damaged, ...lines(2, 3, 3)])
     expect(whose(records)).toBe('w1.1 w1.2 w2.3')
     expect([damage, cursor]).toEqual([undefined, 3])
   })
 
-  it('ignores records of an older writer beyond the damage', () => {
+  it("ignores an older writer's records after the damage", () => {
     const [first = '', ...others] = lines(2, 3, 5)
     const { records, damage } = readLog([...written, first.slice(0, -1), ...others])
     expect(whose(records)).toBe('w1.1 w1.2')
     expect(damage).toMatchObject({ kind: 'corrupt', afterSeq: 2 })
   })
 
-  it('does not attribute records to another writer', () => {
+  it('rejects records whose base writer is missing', () => {
     const { records, damage } = readLog([...written, ...lines(3, 4, 5, { base: 'w2' })])
     expect(whose(records)).toBe('w1.1 w1.2 w1.3')
     expect(damage).toMatchObject({ kind: 'corrupt', afterSeq: 3 })
@@ -208,14 +208,14 @@ describe('a damaged log', () => {
     expect(readLog(lines(2, 3, 3, { base: 'w2' })).records).toEqual([])
   })
 
-  it('stops before records written on unnoticed damage', () => {
+  it('stops before records that follow undetected damage', () => {
     const { records, damage } = readLog([at(0), at(2), at(3), ...lines(2, 5, 6)])
     expect(whose(records)).toBe('w1.1')
     expect(damage).toMatchObject({ kind: 'corrupt', afterSeq: 1, droppedChars: [at(2), at(3), ...lines(2, 5, 6)].join('').length })
   })
 })
 
-describe('damage at every byte of a log', () => {
+describe('reading a log damaged at any byte', () => {
   // Two writers, the second of which replaces what the first had written too late; then a third.
   const own = [1, 2, 3, 4].map((seq) => line(1, 1, seq, { text: 'é' }))
   const sealedLines = [...own, ...[3, 4, 5].map((seq) => line(2, 3, seq, { text: '😀' })), ...lines(3, 6, 7)]
@@ -228,7 +228,7 @@ describe('damage at every byte of a log', () => {
     return readLog(sealedLines.slice(0, index)).records.filter((record, at) => record.epoch === truth[at]?.epoch).length
   }
 
-  it('reads the longest valid prefix and reports a flipped byte', () => {
+  it('returns a valid prefix and reports the flipped byte', () => {
     expect(whose(truth)).toBe('w1.1 w1.2 w2.3 w2.4 w2.5 w3.6 w3.7')
     for (let offset = 0; offset < bytes.length; offset++) {
       const safe = safeBefore(offset)
@@ -246,7 +246,7 @@ describe('damage at every byte of a log', () => {
     }
   })
 
-  it('reads as many records as whole lines if truncated', () => {
+  it('returns one record per complete line if truncated', () => {
     const same = lines(1, 1, 6)
     const file = new TextEncoder().encode(`${same.join('\n')}\n`)
     const length = (same[0]?.length ?? 0) + 1
@@ -257,7 +257,7 @@ describe('damage at every byte of a log', () => {
     }
   })
 
-  it('reads a prefix of each writer after random edits, without throwing', () => {
+  it('returns a gapless prefix after random edits without throwing', () => {
     const edit = fc.record({ at: fc.nat(bytes.length), length: fc.nat(300), put: fc.uint8Array({ maxLength: 40 }) })
     fc.assert(
       fc.property(fc.array(edit, { maxLength: 5 }), (edits) => {
@@ -272,7 +272,7 @@ describe('damage at every byte of a log', () => {
   })
 })
 
-it('reads in linear time, each line once', () => {
+it('reads each line once, in linear time', () => {
   let reads = 0
   const counted = new Proxy(lines(1, 1, 2000), {
     get: (target, key) => {

@@ -41,7 +41,7 @@ function sealed(text: string): string {
 const anyString = fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units))
 
 describe('encoding a record as a line', () => {
-  it('writes one JSON object with place, record and checksum', () => {
+  it('writes one JSON object with position, record and checksum', () => {
     const line = lineOf({ at: 5, loopId: 'l', turnIndex: 0, entry: { type: 'turnStart', triggeredBy: 'user' } })
     const text =
       '{"v":1,"epoch":2,"writer":"9f3a01bc","from":6,"seq":7,"at":5,"loopId":"l","turnIndex":0,"type":"turnStart","body":{"triggeredBy":"user"}'
@@ -49,14 +49,14 @@ describe('encoding a record as a line', () => {
     expect(JSON.parse(line)).toMatchObject({ v: 1, seq: 7, body: { triggeredBy: 'user' } })
   })
 
-  it('omits absent fields, and adds a missing timestamp', () => {
+  it('omits undefined fields and adds a missing timestamp', () => {
     const before = Date.now()
     const { record } = decoded(lineOf({ entry: { type: 'turnStart', triggeredBy: 'user' } }))
     expect(Object.keys(record).toSorted()).toEqual(['at', 'entry', 'epoch', 'seq'])
     expect(record.at).toBeGreaterThanOrEqual(before)
   })
 
-  it('restores any JSON value', () => {
+  it('round-trips any JSON value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4, stringUnit: 'binary' }), anyString, (value, text) => {
         const data = [value as JsonValue, text, { [text]: text }]
@@ -68,7 +68,7 @@ describe('encoding a record as a line', () => {
     )
   })
 
-  it('contains no line-end character of any reader', () => {
+  it('contains no line separator that any reader splits on', () => {
     const nasty = 'a\n\r\u2028\u2029\u0085\v\f\u0000\ud800 é 😀'
     const line = lineOf(note(nasty))
     expect(line).not.toMatch(/[\n\r\u2028\u2029\v\f]/)
@@ -76,7 +76,7 @@ describe('encoding a record as a line', () => {
     expect(decoded(line).record).toMatchObject(note(nasty))
   })
 
-  it('supports bodies of megabytes', () => {
+  it('supports bodies of several megabytes', () => {
     const data = 'é'.repeat(2_000_000)
     expect(decoded(lineOf(note(data))).record).toMatchObject(note(data))
   })
@@ -119,13 +119,13 @@ describe('encoding a record as a line', () => {
     for (const entry of entries) expect(decoded(lineOf({ entry })).record.entry).toEqual(entry)
   })
 
-  it('reads a pending approval with arguments, as written before 0.1.0', () => {
+  it('decodes a pending approval in the format before 0.1.0', () => {
     const pending = { toolCallId: 'c', toolName: 't', arguments: {}, argumentsHash: 'h' }
     const entry = { type: 'loopEnd', status: 'paused', usage: emptyUsage(), pendingApprovals: [pending] } as never
     expect(decoded(lineOf({ entry })).record.entry).toEqual(entry)
   })
 
-  it('refuses values that are not JSON', () => {
+  it('rejects values that are not JSON', () => {
     const circle: JsonValue[] = []
     circle.push(circle)
     for (const data of [circle, 1n as unknown as JsonValue]) {
@@ -137,7 +137,7 @@ describe('encoding a record as a line', () => {
 describe('unknown records', () => {
   const body = '{"big":12345678901234567890,"huge":1e400,"twice":1,"twice":2, "10":0,"2":[ ],"text":"\\u0041,\\"body\\":"}'
 
-  it('keeps them byte for byte, also when moved', () => {
+  it('preserves unknown records byte for byte, even in a copy', () => {
     const line = encodeLine(lineStart(place), place.seq, `"at":1.50,"loopId":"l","type":"hologram","body":${body}`)
     const { record, isNewer } = decoded(line)
     expect(record.entry).toMatchObject({ type: 'unknown', name: 'hologram', json: body })
@@ -147,7 +147,7 @@ describe('unknown records', () => {
     expect(copy.record).toEqual({ ...record, seq: 8 })
   })
 
-  it('accepts any JSON value as body', () => {
+  it('accepts any JSON value as the body', () => {
     for (const value of ['null', '"text"', '0', '[]', 'false']) {
       const { entry } = decoded(encodeLine(lineStart(place), place.seq, `"at":1,"type":"x","body":${value}`)).record
       expect(entry).toEqual({ type: 'unknown', name: 'x', body: JSON.parse(value) as JsonValue, json: value })
@@ -183,7 +183,7 @@ describe('unknown records', () => {
     expect(record).toEqual({ epoch: 2, seq: 7, at: 1, entry: { type: 'unknown', name: 'turnStart', body: { triggeredBy: 'user' } } })
   })
 
-  it('writes a multi-line body on one line', () => {
+  it('encodes a multi-line body on one line', () => {
     const entry = { type: 'unknown', name: 'x', body: { a: 1 }, json: '{\n"a":1}' } as const
     expect(encodeRecord({ at: 1, entry })).toBe('"at":1,"type":"x","body":{"a":1}')
   })
@@ -199,12 +199,12 @@ describe('decodeLine', () => {
     fc.assert(fc.property(fc.json(), (text) => 'kind' in decodeLine(sealed(text.slice(0, -1)))))
   })
 
-  it('distinguishes a missing end from a wrong one', () => {
+  it('distinguishes a missing checksum from a wrong one', () => {
     for (let length = 0; length < line.length; length++) expect(decodeLine(line.slice(0, length))).toMatchObject({ kind: 'torn' })
     expect(decodeLine(line.replace('any', 'ani'))).toMatchObject({ kind: 'corrupt' })
   })
 
-  it('does not trust a checksum alone', () => {
+  it('validates fields even if the checksum is correct', () => {
     const text = line.slice(0, -18)
     const wrong = [
       ['"seq":7', '"seq":5'],
@@ -224,7 +224,7 @@ describe('decodeLine', () => {
   })
 })
 
-it('computes the checksum over the whole line across chunk borders', () => {
+it('computes the checksum over the whole line across chunk boundaries', () => {
   const encoder = new TextEncoder()
   for (const sign of ['a', 'é', '好', '𝒳']) {
     for (let shift = 0; shift < 4; shift++) {

@@ -49,7 +49,7 @@ describe.each<[string, () => SessionStore]>([
   ['the memory store', () => memorySessionStore()],
   ['the file store', () => fileSessionStore(mkdtempSync(join(directory, 's')))],
 ])('repaired arguments in %s', (_name, newStore) => {
-  it('restores them unchanged', async () => {
+  it('restores repaired arguments unchanged', async () => {
     const store = newStore()
     const messages = await stored(store)
     const { messages: read } = await resumeAgent(store, 's', { model: modelThatWrites('save'), tools: [save] })
@@ -61,7 +61,7 @@ describe.each<[string, () => SessionStore]>([
     ])
   })
 
-  it.each(wires)('sends them as JSON after the session is reopened: %s', async (wire) => {
+  it.each(wires)('sends repaired arguments as JSON after the session is reopened: %s', async (wire) => {
     const store = newStore()
     await stored(store)
     const { model, sent } = server.service(wire, { turn: { text: ['Done.'] } })
@@ -72,7 +72,7 @@ describe.each<[string, () => SessionStore]>([
   })
 })
 
-it('keeps them in serialized messages', async () => {
+it('preserves repaired arguments in serialized messages', async () => {
   const messages = await stored(memorySessionStore())
   expect(callsIn(parseMessages(serializeMessages(messages)))).toEqual(callsIn(messages))
 })

@@ -33,7 +33,7 @@ async function messagesHeld(store: SessionStore): Promise<number[]> {
 }
 
 describe('a log of captured requests', () => {
-  it('stores each message about once, and restores every request', async () => {
+  it('stores each message about once and restores every request', async () => {
     const [store, sent] = [memorySessionStore(), new Map()]
     const agent = new Agent(setUp({ session: store, sessionId: 's' }))
     await talk(agent, 150, sent)
@@ -47,7 +47,7 @@ describe('a log of captured requests', () => {
     expect(after?.messages[0]).toBe(before?.messages[0])
   })
 
-  it('stays correct with compaction, changed settings and other writers', async () => {
+  it('restores requests after compaction, changed settings and a second writer', async () => {
     const [store, sent] = [memorySessionStore(), new Map()]
     const contextConfig = { maxContextTokens: 700, systemPromptTokens: 10, compaction: { keepFirstTurns: 1, keepRecentTurns: 2 } }
     const options = setUp({ contextConfig })
@@ -65,7 +65,7 @@ describe('a log of captured requests', () => {
     for (const [turn, request] of sent) expect(told.get(turn)).toEqual(request)
   })
 
-  it('omits requests whose base was damaged, until a complete one', async () => {
+  it('omits requests after a damaged base until the next complete one', async () => {
     const [store, sent] = [memorySessionStore(), new Map()]
     const agent = new Agent(setUp({ session: store, sessionId: 's' }))
     await talk(agent, 80, sent)

@@ -44,7 +44,7 @@ const stores: Record<string, () => { store: SessionStore; elsewhere: () => Sessi
 }
 
 describe.each(Object.entries(stores))('recorded events: %s', (_name, make) => {
-  it('replays them as emitted, including deltas', async () => {
+  it('replays events as emitted, including deltas', async () => {
     const { store, elsewhere } = make()
     const { heard } = await play(withEvents(store, { includeStreamingEvents: true }))
     expect(heard.some(({ type }) => type === 'messageUpdate')).toBe(true)
@@ -53,7 +53,7 @@ describe.each(Object.entries(stores))('recorded events: %s', (_name, make) => {
     expect(loop?.events.map(({ sequence }) => sequence)).toEqual(heard.map((_, index) => index))
   })
 
-  it('stores them within a second during a response', async () => {
+  it('writes events at least once a second during a response', async () => {
     const { store, elsewhere } = make()
     const clock = vi.spyOn(Date, 'now')
     let time = 1_800_000_000_000
@@ -74,7 +74,7 @@ describe.each(Object.entries(stores))('recorded events: %s', (_name, make) => {
     await agent.close()
   })
 
-  it('stores them at the start of a response and a second after the last', async () => {
+  it('writes events when a response starts, and one second after the last write', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
     const { store, elsewhere } = make()
     let pieces = 0
@@ -106,7 +106,7 @@ describe.each(Object.entries(stores))('recorded events: %s', (_name, make) => {
     }
   })
 
-  it('flushes them at once on request', async () => {
+  it('flushes events immediately on request', async () => {
     const { store, elsewhere } = make()
     const kept = withEvents(store, { includeStreamingEvents: true })
     const agent = new Agent({ model: scripted([{ text: 'One two three.', chunkSize: 4 }]), sessionId: 's1', session: kept })
@@ -130,7 +130,7 @@ describe.each(Object.entries(stores))('recorded events: %s', (_name, make) => {
     expect(await replayed(elsewhere())).toEqual(heard.filter(({ type }) => type !== 'messageUpdate'))
   })
 
-  it('saves them with a session of an EventRecorder, and saves them again', async () => {
+  it('preserves the events of an EventRecorder session across repeated saves', async () => {
     const { store, elsewhere } = make()
     const recorder = new EventRecorder({ includeStreamingEvents: true })
     const { agent, heard } = await play(undefined)
@@ -144,7 +144,7 @@ describe.each(Object.entries(stores))('recorded events: %s', (_name, make) => {
 })
 
 describe('withEvents', () => {
-  it('changes nothing else about the session or its lists', async () => {
+  it('leaves other session data and the list entry unchanged', async () => {
     const plain = memorySessionStore()
     await play(plain)
     const store = memorySessionStore()
@@ -162,7 +162,7 @@ describe('withEvents', () => {
     ])
   })
 
-  it('stores thousands of deltas in records that do not grow', async () => {
+  it('stores thousands of deltas in records of limited size', async () => {
     const store = memorySessionStore()
     const model = scripted([{ text: 'word '.repeat(3000) }])
     const agent = new Agent({ model, sessionId: 's1', session: withEvents(store, { includeStreamingEvents: true }) })
@@ -178,7 +178,7 @@ describe('withEvents', () => {
     expect(deltas.length).toBeGreaterThan(300)
   })
 
-  it('forwards every event to a store that also listens', async () => {
+  it('forwards every event to an event listener of the inner store', async () => {
     const store = memorySessionStore()
     const passed: string[] = []
     const journal: SessionStore['journal'] = (options) => {
@@ -201,7 +201,7 @@ describe('withEvents', () => {
     expect(passed).toEqual(heard.map(({ type }) => type))
   })
 
-  it('combines with task hooks in either order', async () => {
+  it('works with task hooks in either order', async () => {
     for (const wrap of [
       (store: SessionStore) => withTaskHooks(withEvents(store), {}),
       (store: SessionStore) => withEvents(withTaskHooks(store, {})),
@@ -260,7 +260,7 @@ describe('replayEvents', () => {
     await expect(next).rejects.toThrow('enough')
   })
 
-  it('replays one loop, nothing without records, and rejects an unknown loop', async () => {
+  it('replays nothing without recorded events and rejects an unknown loop', async () => {
     const store = memorySessionStore()
     const { agent } = await play(store)
     expect(await replayed(store)).toEqual([])
@@ -270,7 +270,7 @@ describe('replayEvents', () => {
   })
 })
 
-it('writes the title of a session through a journal', async () => {
+it('writes a session title through a journal', async () => {
   const store = memorySessionStore()
   const { agent } = await play(store)
   const journal = store.journal()
@@ -282,7 +282,7 @@ it('writes the title of a session through a journal', async () => {
   expect([title, loops, (await store.list()).sessions[0]?.title]).toEqual(['Sums', [], 'Sums'])
 })
 
-it.each([undefined, 'ada'])('records events in the scope of %s', async (owner) => {
+it.each([undefined, 'ada'])('records events in a store scoped to %s', async (owner) => {
   const store = scopedSessionStore(withEvents(memorySessionStore()), owner)
   const { agent, heard } = await play(store)
   const events = await replayed(store)
@@ -293,7 +293,7 @@ it.each([undefined, 'ada'])('records events in the scope of %s', async (owner) =
 it.each([
   ['withEvents', (store: SessionStore) => withEvents(store)],
   ['withTaskHooks', (store: SessionStore) => withTaskHooks(store, {})],
-])('delegates everything else to the store: %s', async (_name, around) => {
+])('delegates all other methods to the store: %s', async (_name, around) => {
   const store = around(scopedSessionStore(memorySessionStore(), 'ada'))
   const { agent } = await play(store)
   expect((await store.load('s1')).loops.map(({ loopId }) => loopId)).toEqual([agent.lastLoopId])

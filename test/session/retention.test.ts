@@ -3,7 +3,7 @@ import { exportAllSessions, importSession, logSessionStore, memoryDriver } from 
 import { note, notesIn } from '../../testing/session-store/session-samples.ts'
 
 describe('exportAllSessions', () => {
-  it('writes an error for a damaged session, and exports all others', async () => {
+  it('writes an error for a damaged session and exports all others', async () => {
     const driver = memoryDriver()
     const store = logSessionStore({
       ...driver,
@@ -23,7 +23,7 @@ describe('exportAllSessions', () => {
       exported.set(sessionId, { text, error })
     }
     expect([...exported.keys()].sort()).toEqual(['damaged', 'first', 'last'])
-    expect(exported.get('damaged')).toEqual({ text: '', error: expect.stringContaining('Session damaged is damaged') })
+    expect(exported.get('damaged')).toEqual({ text: '', error: expect.stringContaining('Cannot export session damaged') })
     expect(warnings).toEqual([expect.stringMatching(/^sessionNotExported .*"damaged"/)])
     for (const sessionId of ['first', 'last']) {
       const { text = '', error } = exported.get(sessionId) ?? {}

@@ -4,7 +4,7 @@ import { exportSession, importSession, scopedSessionStore } from '../../src/sess
 import { note, sampleSession } from '../../testing/session-store/session-samples.ts'
 
 describe('scopedSessionStore', () => {
-  it('lists the sessions of its owner page by page', async () => {
+  it("lists the owner's sessions page by page", async () => {
     const store = memorySessionStore()
     for (const owner of ['ada', 'bob'])
       for (const id of ['s1', 's2', 's3']) await (await scopedSessionStore(store, owner).open(id, { agentId: 'a' })).append([note(id)])
@@ -16,7 +16,7 @@ describe('scopedSessionStore', () => {
     expect(rest).not.toHaveProperty('nextCursor')
   })
 
-  it('uses the unowned scope without an owner', async () => {
+  it('uses the unowned scope if there is no owner', async () => {
     const store = memorySessionStore()
     await store.save(sampleSession('open'))
     await scopedSessionStore(store, 'ada').save(sampleSession('s1'))
@@ -29,7 +29,7 @@ describe('scopedSessionStore', () => {
     await expect(ofNobody.load(idOfAda)).rejects.toMatchObject({ code: 'invalidId' })
   })
 
-  it('assigns an imported session to its owner', async () => {
+  it('assigns an imported session to the owner', async () => {
     const store = memorySessionStore()
     const [ofAda, ofBob] = [scopedSessionStore(store, 'ada'), scopedSessionStore(store, 'bob')]
     await ofAda.save(sampleSession('s1'))

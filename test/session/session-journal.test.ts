@@ -98,7 +98,7 @@ describe('grouped journal writes', () => {
     expect((await store.tail('s')).records.map(({ seq }) => seq)).toEqual(Array.from({ length: 14 }, (_, index) => index + 1))
   })
 
-  it('delays the start of a turn until the next record', async () => {
+  it('delays the turn start until the next record', async () => {
     const { writes, loop } = await begun()
     const started = loop.startTurn(0)
     for (let n = 0; n < 50; n++) await undefined
@@ -108,7 +108,7 @@ describe('grouped journal writes', () => {
     expect([writes, loop.acknowledged]).toEqual([[['turnStart', 'assistant']], ['loopStart', 'turnStart', 'assistant']])
   })
 
-  it('writes the start of a turn when the journal is closed', async () => {
+  it('writes a delayed turn start when the journal is closed', async () => {
     const { writes, loop, journal, store } = await begun()
     const started = loop.startTurn(0)
     await journal.close()
@@ -117,7 +117,7 @@ describe('grouped journal writes', () => {
     expect((await store.tail('s')).records.at(-1)?.entry.type).toBe('turnStart')
   })
 
-  it('shares a write between branches of one session, each in order', async () => {
+  it('groups the records of several branches into one write in order', async () => {
     const { writes, loop, journal } = await begun()
     const other = new Writing(journal, 's.m.2')
     await other.begin()
@@ -129,7 +129,7 @@ describe('grouped journal writes', () => {
 })
 
 describe('a failing journal write', () => {
-  it('rejects its whole group and later appends of the loop', async () => {
+  it('rejects the whole group and later appends of the loop', async () => {
     const { writes, fail, loop } = await begun()
     fail.with = new Error('EIO')
     const group = await Promise.allSettled([loop.startTurn(0), loop.answer(0), loop.intent(0)])
@@ -156,7 +156,7 @@ describe('a failing journal write', () => {
 })
 
 describe('journal() of a store', () => {
-  it('opens sessions like the given store, also through a wrapper', async () => {
+  it('opens sessions through the outermost store', async () => {
     const { driver } = countingDriver()
     const inner = logSessionStore(driver)
     const opened: string[] = []
@@ -171,7 +171,7 @@ describe('journal() of a store', () => {
     expect(opened).toEqual(['s'])
   })
 
-  it('appends and syncs a file twice in a turn with one tool', async () => {
+  it('appends and syncs a file twice per turn with one tool', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'phi-journal-'))
     const operations = nodeFileOperations()
     const calls: string[] = []

@@ -57,7 +57,7 @@ const wrong: [string, unknown, string][] = [
 ]
 
 describe('save validation', () => {
-  it.each(wrong)('names the fault in %s, and writes nothing', async (path, value, message) => {
+  it.each(wrong)('reports the error in %s without writing', async (path, value, message) => {
     const { store, state } = watched()
     const session = await recorded()
     const bad =
@@ -67,7 +67,7 @@ describe('save validation', () => {
     expect([state.claims, await store.listIds()]).toEqual([0, []])
   })
 
-  it('rejects two loops with one id, and values that are no session', async () => {
+  it('rejects duplicate loop ids and non-session values', async () => {
     const { store, state } = watched()
     const session = await recorded()
     const twice = changed(session, 'loops.1.loopId', session.loops[0].loopId)
@@ -78,7 +78,7 @@ describe('save validation', () => {
     expect(state.claims).toBe(0)
   })
 
-  it('accepts a session completely or rejects it', async () => {
+  it('saves a session completely or rejects it', async () => {
     const session = await recorded()
     const paths = pathsOf(session)
     const value = fc.oneof(fc.constant(undefined), fc.integer(), fc.string(), fc.constant(null), fc.constant([]), fc.constant({}))
@@ -99,12 +99,12 @@ describe('save validation', () => {
 })
 
 describe('parseSession', () => {
-  it('reads a written session, and keeps unknown keys', async () => {
+  it('parses a written session and keeps unknown keys', async () => {
     const session = { ...(await recorded()), later: { x: 1 } }
     expect(parseSession(JSON.stringify(session))).toEqual(session)
   })
 
-  it('names the path without quoting the text', async () => {
+  it('reports the path without quoting the text', async () => {
     const session = await recorded()
     const bad = changed(session, 'loops.0.messages.0.content', 'my password is x')
     const reading = () => parseSession(JSON.stringify(bad))

@@ -52,7 +52,7 @@ function onlyLoop(tree: Session): LoopRecord {
 }
 
 describe('sessionOf', () => {
-  it('equals the tree from the events of the run, except events', async () => {
+  it("equals the session built from the run's events, without the events", async () => {
     const journalled: JournalRecord[] = []
     const model = scripted([{ toolCalls: [{ id: 'c1', name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'three' }, { text: 'again' }])
     const agent = new Agent({ model, tools: [add], journal: { append: async (record) => void journalled.push(record) } })
@@ -110,7 +110,7 @@ describe('sessionOf', () => {
     ])
   })
 
-  it('separates loop-generated messages from the input of a turn', () => {
+  it("separates loop-generated messages from the turn's input", () => {
     const notice = { role: 'extension' as const, id: 'n', kind: 'k', data: null }
     const records = entries('s.c.1', loopStart(), turnStart, input(user('u')), assistant(answer('x')), input(notice), loopEnd)
     const record = onlyLoop(sessionOf(log([begin, ...records]), 's'))
@@ -156,7 +156,7 @@ describe('sessionOf', () => {
     expect(record.turns[0]?.requestPayload).toEqual(request)
   })
 
-  it('links loops to parents and branches to their group', () => {
+  it('links loops to their parents and branches to their group', () => {
     const branches = ['l', 'r'].flatMap((id) => entries(id, loopStart('root'), loopEnd))
     const { isSelected: _, ...chosen } = group(['l', 'r'], 'r', 'r')
     const choice: NewSessionRecord = { loopId: 's.parallel.1', entry: { type: 'parallelGroup', group: chosen } }
@@ -170,22 +170,22 @@ describe('sessionOf', () => {
     expect(tree.loops.map((record) => record.parallelGroup)).toEqual([undefined, group(['l', 'r'], 'r', 'l'), group(['l', 'r'], 'r', 'r')])
   })
 
-  describe('sessionOf an unfinished loop', () => {
+  describe('sessionOf for an unfinished loop', () => {
     const cut = wholeLoop.slice(0, 5)
 
-    it('reports it as running while no newer writer exists', () => {
+    it('reports status running until a newer writer exists', () => {
       const record = onlyLoop(sessionOf(log([begin, ...cut]), 's'))
       expect([record.status, record.endedAt, record.usage]).toEqual(['running', undefined, usageOf(1)])
     })
 
-    it('reports it as interrupted after a newer writer, without its partial turn', () => {
+    it('reports status interrupted after a newer writer and omits the partial turn', () => {
       const next = entries('s.c.2', loopStart('s.c.1'))
       const [record] = sessionOf(log([begin, ...cut], next), 's').loops
       expect(record).toMatchObject({ status: 'interrupted', endedAt: 60, turns: [] })
       expect(ids(record?.messages ?? [])).toEqual(['u', 'call'])
     })
 
-    it('includes its last turn once its calls have results', () => {
+    it('includes the last turn once its calls have results', () => {
       const running = onlyLoop(sessionOf(log([begin, ...wholeLoop.slice(0, 6)]), 's'))
       expect(running.turns).toHaveLength(1)
       const recovered = entries('s.c.1', { type: 'recovered', messages: [result('c1', 'made up')] })
@@ -207,14 +207,14 @@ describe('sessionOf', () => {
     expect(ids(onlyLoop(sessionOf(strange, 's')).messages)).toEqual(['u', 'r-c1', 'last'])
   })
 
-  it('does not modify the records', () => {
+  it('does not modify the given records', () => {
     const records = log([begin, ...wholeLoop])
     const before = structuredClone(records)
     sessionOf(records, 's')
     expect(records).toEqual(before)
   })
 
-  it('reads a long log in linear time', () => {
+  it('runs in linear time on a long log', () => {
     const turns = Array.from({ length: 40_000 }, (_, at) => [turnStart, input(user(`u${at}`)), assistant(answer(`a${at}`))])
     const record = onlyLoop(sessionOf(log([begin, ...entries('s.c.1', loopStart(), ...turns.flat(), loopEnd)]), 's'))
     expect([record.turns.length, record.messages.length]).toEqual([40_000, 80_000])
@@ -239,12 +239,12 @@ describe('recordsOf', () => {
     expect(sessionOf(log(recordsOf(session([]))), 's')).toEqual(session([]))
   })
 
-  it('omits events', () => {
+  it('omits events from the records', () => {
     const tree = sessionOf(log(recordsOf(session([loop('l', { events: [{ sequence: 0, event: JSON.parse('{}') }] })]))), 's')
     expect(tree.loops).toEqual([loop('l')])
   })
 
-  it('returns a log that can continue, and leaves the source session unchanged', () => {
+  it('returns a log that can continue without changing the source session', () => {
     const before = structuredClone(full)
     const tree = sessionOf(log(recordsOf(full), entries('s.c.4', loopStart('s.c.2'), input(user('v')), loopEnd)), 's')
     expect(tree.loops[1]?.childrenLoopIds).toEqual(['s.c.4'])
@@ -264,7 +264,7 @@ function withoutTimes(loops: readonly LoopRecord[]): unknown {
   }))
 }
 
-it('starts a session with a lost header at its first record', () => {
+it('uses the first record as the start if the header is missing', () => {
   const at = 1234
   const records = wholeLoop.map((record) => ({ ...record, at }))
   expect(sessionOf(log(records), 's')).toMatchObject({ createdAt: at, formation: { type: 'firstLoop', at } })
@@ -286,7 +286,7 @@ describe('shared state in a log', () => {
     expect(sessionOf(records, 's').sharedState).toEqual({ version: 3, value: { list: ['a', 'b'], done: true } })
   })
 
-  it('saves it with the session as a change by the application', async () => {
+  it('saves shared state as a change by the application', async () => {
     const sharedState = { version: 4, value: { list: ['a'] } }
     const saved = session([loop('s.c.1')], { sharedState })
     const store = memorySessionStore()

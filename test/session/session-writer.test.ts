@@ -60,7 +60,7 @@ function dataOf({ lines }: Write): unknown[] {
 }
 
 describe('SessionWriter.append', () => {
-  it('runs one write at a time and groups later appends', async () => {
+  it('runs one write at a time and groups appends made during a write', async () => {
     const held = new HeldDriver()
     const writer = await held.open()
     const acknowledged: number[] = []
@@ -82,7 +82,7 @@ describe('SessionWriter.append', () => {
     expect(two.lines.map(({ epoch, seq }) => [epoch, seq])).toEqual([2, 3, 4, 5].map((seq) => [4, seq]))
   })
 
-  it('groups appends of one task into one write', async () => {
+  it('groups appends made in the same tick into one write', async () => {
     const held = new HeldDriver()
     const writer = await held.open()
     const all = [1, 2, 3].map((data) => writer.append([note(data)]))
@@ -92,7 +92,7 @@ describe('SessionWriter.append', () => {
     await Promise.all(all)
   })
 
-  it('stores a snapshot of the records at the call', async () => {
+  it('copies the records when append is called', async () => {
     const held = new HeldDriver()
     const writer = await held.open()
     const list: JsonValue[] = [1]
@@ -104,7 +104,7 @@ describe('SessionWriter.append', () => {
     await appended
   })
 
-  it('continues after existing records without rewriting them', async () => {
+  it('appends after existing records without rewriting them', async () => {
     const one = new HeldDriver()
     const many = Array.from({ length: 2000 }, (_, index) => note(index))
     const first = (await one.open()).append(many)
@@ -123,8 +123,8 @@ describe('SessionWriter.append', () => {
   })
 })
 
-describe('a failing session write', () => {
-  it('rejects current, waiting and later appends with the same error', async () => {
+describe('SessionWriter after a failed write', () => {
+  it('rejects current, queued and later appends with the same error', async () => {
     const held = new HeldDriver()
     const writer = await held.open()
     const first = writer.append([note(1)])
@@ -139,7 +139,7 @@ describe('a failing session write', () => {
     expect(held.released).toBe(1)
   })
 
-  it('rejects with a code, whatever the driver throws', async () => {
+  it('rejects with a SessionError code for any thrown value', async () => {
     for (const thrown of [new Error('EIO: the disk is gone'), 'text', undefined]) {
       const held = new HeldDriver()
       const appended = (await held.open()).append([note(1)])
@@ -151,7 +151,7 @@ describe('a failing session write', () => {
     }
   })
 
-  it('writes records before a non-JSON record, and none after it', async () => {
+  it('writes records before a non-JSON record and none after it', async () => {
     const held = new HeldDriver()
     const writer = await held.open()
     const first = writer.append([note(1)])
@@ -167,7 +167,7 @@ describe('a failing session write', () => {
 })
 
 describe('SessionWriter.close', () => {
-  it('writes accepted records, then releases the claim once', async () => {
+  it('writes accepted records and then releases the claim once', async () => {
     const held = new HeldDriver()
     const writer = await held.open()
     const first = writer.append([note(1)])

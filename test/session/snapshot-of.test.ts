@@ -47,7 +47,7 @@ it('returns an empty conversation at time 0 for an empty log', () => {
   })
 })
 
-describe('history of a snapshot', () => {
+describe('the history of a snapshot', () => {
   const tree = [
     ...talk('s.c.1', 'root'),
     ...talk('s.c.2', 'left', 's.c.1'),
@@ -62,13 +62,13 @@ describe('history of a snapshot', () => {
     expect(snapshot.unfinished).toEqual({ recovered: [], rerun: [] })
   })
 
-  it('follows another loop on request, and rejects an unknown one', () => {
+  it('follows another loop on request and rejects an unknown one', () => {
     expect(ids(of([tree], 's.c.3').messages)).toEqual(['u-root', 'a-root', 'u-right', 'a-right'])
     expect(of([tree], 's.c.3').lastLoopId).toBe('s.c.3')
     expect(() => of([tree], 'none')).toThrow(expect.objectContaining({ code: 'notFound' }))
   })
 
-  it('starts over where the history was replaced, with its state', () => {
+  it('starts at the last history replacement, with its state', () => {
     const prune = { id: 'p', at: 1, messageIds: ['x'], tokensRemoved: 1 }
     const replaced = entries(
       's.c.2',
@@ -83,7 +83,7 @@ describe('history of a snapshot', () => {
     expect(snapshot.state).toEqual({ prunes: [prune] })
   })
 
-  it('collects compactions, prunes and reverts of the chain', () => {
+  it('collects the compactions, prunes and reverts of the chain', () => {
     const range = { firstId: 'u', lastId: 'u', turns: 1 }
     const overlay = (id: string) => ({ id, createdAt: 1, loopId: 's.c.1', keepCompacted: { range, messages: [] } })
     const prune = (id: string) => ({ id, at: 1, messageIds: ['x'], tokensRemoved: 1 })
@@ -134,7 +134,7 @@ describe('history of a snapshot', () => {
 })
 
 describe('continuing from a snapshot', () => {
-  it('counts loops per configuration, so no id repeats', () => {
+  it('counts loops per configuration so that ids stay unique', () => {
     const { isSelected: _, ...chosen } = group(['s.x.9', 's.c.2'], 's.c.2', 's.c.2')
     const records = [
       ...['s.c.1', 's.p.model.high.3', 's.p.model.high.12', 's.__proto__.4', 'odd', 's.7', 's.c.x', 'other.c.50'].flatMap((id) =>
@@ -156,7 +156,7 @@ describe('continuing from a snapshot', () => {
     expect(of([[]]).settings).toEqual({ systemPrompt: '', thinking: 'off' })
   })
 
-  it('gives an agent the whole history under a new loop id', async () => {
+  it('restores the whole history in an agent and assigns a new loop id', async () => {
     const model = scripted([{ text: 'next' }])
     const agent = new Agent({ model, configId: 'c' })
     agent.restore(of([talk('s.c.1', 'x')]))
@@ -170,7 +170,7 @@ describe('unfinished calls', () => {
   const asked = (...more: SessionEntry[]) =>
     entries('s.c.1', loopStart(), turnStart, input(user('u')), assistant(answer('x', ['c1', 'c2', 'c3'])), ...more)
 
-  it('adds an unknown-outcome error after the other results', () => {
+  it('adds an unknown-outcome error in call order', () => {
     const { messages, unfinished } = of([
       asked(intent('c1'), intent('c2'), intent('c3'), toolResult(result('c3')), toolResult(result('c1'))),
     ])
@@ -187,7 +187,7 @@ describe('unfinished calls', () => {
     expect(unfinished).toEqual({ recovered: [lost], rerun: [] })
   })
 
-  it('marks idempotent and unstarted calls to run again', () => {
+  it('schedules idempotent and unstarted calls for a rerun', () => {
     const { messages, unfinished } = of([asked(intent('c1'), intent('c2', true))])
     expect(ids(messages).slice(0, 2)).toEqual(['u', 'x'])
     expect(messages.slice(2)).toMatchObject([
@@ -199,7 +199,7 @@ describe('unfinished calls', () => {
     expect(unfinished.recovered).toEqual(messages.slice(2))
   })
 
-  it('returns the same history once recovery is recorded', () => {
+  it('returns the same history after the recovery is recorded', () => {
     const records = asked(intent('c1'), intent('c2', true), intent('c3'), toolResult(result('c3')))
     const first = of([records])
     const recovered = entries('s.c.1', { type: 'recovered', messages: first.unfinished.recovered })
@@ -208,7 +208,7 @@ describe('unfinished calls', () => {
     expect(again.unfinished).toEqual({ recovered: [], rerun: ['c2'] })
   })
 
-  it('handles a second interruption during the rerun', () => {
+  it('handles a second interruption during a rerun', () => {
     const records = asked(intent('c1', true), intent('c2'), toolResult(result('c2')), intent('c3', true))
     const recovered = entries('s.c.1', { type: 'recovered', messages: of([records]).unfinished.recovered })
     const rerun = entries('s.c.2', loopStart('s.c.1'), turnStart, intent('c1', true), toolResult(result('c1')), intent('c3', true))
@@ -217,7 +217,7 @@ describe('unfinished calls', () => {
     expect(messages.at(-1)?.id).toBe('r-c1')
   })
 
-  it('keeps calls with pending approvals, unless they had started', () => {
+  it('keeps calls with pending approvals unless they have started', () => {
     const waiting = asked(intent('c1'), toolResult(result('c1')), toolResult(result('c3')), paused, {
       ...loopEnd,
       status: 'paused',
@@ -229,7 +229,7 @@ describe('unfinished calls', () => {
     expect(of([waiting, notBegun]).unfinished).toEqual({ recovered: [], rerun: ['c2'] })
   })
 
-  it('ignores calls of ended loops, later user input and failed responses', () => {
+  it('ignores calls of ended loops, of failed responses and before later user input', () => {
     expect(of([asked(intent('c1'), loopEnd)]).unfinished.recovered).toEqual([])
     expect(of([asked(intent('c1'), input(user('v')))]).unfinished.recovered).toEqual([])
     for (const stopReason of ['error', 'aborted'] as const) {
@@ -238,12 +238,12 @@ describe('unfinished calls', () => {
     }
   })
 
-  it('does not rerun calls that the output limit may have cut', () => {
+  it('does not rerun calls that the output limit may have truncated', () => {
     const cut = entries('s.c.1', loopStart(), input(user('u')), assistant(answer('x', ['c1', 'c2'], { stopReason: 'length' })))
     expect(of([cut]).unfinished.rerun).toEqual(['c1'])
   })
 
-  it('matches calls per response, because providers reuse ids', () => {
+  it('matches calls per response because providers reuse ids', () => {
     const again = asked(
       intent('c1'),
       toolResult(result('c1')),
@@ -254,13 +254,13 @@ describe('unfinished calls', () => {
     expect(of([again]).unfinished.rerun).toEqual(['c1'])
   })
 
-  it('treats all calls of a saved tree as started', () => {
+  it('treats all calls of a saved session as started', () => {
     const stored = session([loop('s.c.1', { status: 'interrupted', messages: [user('u'), answer('x', ['c1'])] })])
     const { unfinished } = snapshotOf(log(recordsOf(stored)), { sessionId: 's' })
     expect(unfinished.recovered).toMatchObject([{ role: 'toolResult', toolCallId: 'c1', isError: true }])
   })
 
-  it('gives every started call exactly one result after any cut', () => {
+  it('returns exactly one result per started call after any truncation', () => {
     const calls = ['c1', 'c2', 'c3']
     const arbitrary = fc.record({
       order: fc.shuffledSubarray(calls, { minLength: 3, maxLength: 3 }),

@@ -13,7 +13,7 @@ function told(more: TaskHooks = {}) {
   return { heard, store: withTaskHooks(memorySessionStore(), { beforeTask: tell('before'), afterTask: tell('after'), ...more }) }
 }
 
-it('calls beforeTask once per session and afterTask at each close', async () => {
+it('calls beforeTask once per session and afterTask on each close', async () => {
   const { heard, store } = told()
   const agent = new Agent({ model, session: store, sessionId: 's1' })
   await agent.prompt('Hi.').result
@@ -28,7 +28,7 @@ it('calls beforeTask once per session and afterTask at each close', async () => 
   expect(heard.slice(2)).toEqual(['after s1 completed,completed,completed'])
 })
 
-it('reports every session with messages, and no empty one', async () => {
+it('reports only sessions with messages', async () => {
   const { heard, store } = told()
   const agent = new Agent({ model, session: store, sessionId: 's1' })
   await agent.prompt('Hi.').result
@@ -40,7 +40,7 @@ it('reports every session with messages, and no empty one', async () => {
   expect(await store.listIds()).toEqual([s2, 's1'])
 })
 
-it('ends a run before its request when beforeTask throws', async () => {
+it('ends a run before its request if beforeTask throws', async () => {
   let asked = 0
   const { store } = told({
     beforeTask: () => {

@@ -54,7 +54,7 @@ describe('exportSession and importSession', () => {
     expect([await run.text(), executed]).toEqual(['Done.', ['ada \u2028 \u00fc']])
   })
 
-  it('rejects a changed or truncated text, and stores nothing', async () => {
+  it('rejects modified or truncated text without storing anything', async () => {
     const text = await exportSession(await waiting(), 's')
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: text.length - 2 }), fc.constantFrom('cut', 'change'), async (at, how) => {
@@ -70,19 +70,22 @@ describe('exportSession and importSession', () => {
     )
   })
 
-  it('asks for an update if a newer version wrote any line', async () => {
+  it('suggests an update if a newer version wrote any line', async () => {
     const [head = '', ...lines] = (await exportSession(await waiting(), 's')).split('\n')
     for (const text of [
       head.replace('"version":1', '"version":9'),
       [head, ...lines.map((line) => line.replace('{"v":1,', '{"v":9,"new":1,'))].join('\n'),
     ]) {
       const store = memorySessionStore()
-      await expect(importSession(store, text)).rejects.toMatchObject({ code: 'newerSchema', message: expect.stringContaining('Update it') })
+      await expect(importSession(store, text)).rejects.toMatchObject({
+        code: 'newerSchema',
+        message: expect.stringContaining('Update phi-core'),
+      })
       expect(await store.listIds()).toEqual([])
     }
   })
 
-  it('transfers a session with lost media by their names', async () => {
+  it('transfers a session with lost media by reference', async () => {
     const driver = memoryDriver()
     const store = logSessionStore({ ...driver, ...(driver.blobs && { blobs: { ...driver.blobs, get: async () => undefined } }) })
     const content = [{ type: 'file' as const, mimeType: 'application/pdf', data: btoa('%PDF-1.7'.repeat(10_000)), name: 'a.pdf' }]
@@ -96,7 +99,7 @@ describe('exportSession and importSession', () => {
     expect(await exportSession(taken, 's')).toBe(text)
   })
 
-  it('streams line by line, and accepts chunks cut anywhere', async () => {
+  it('streams line by line and accepts arbitrary chunks', async () => {
     const store = await waiting()
     const text = await exportSession(store, 's')
     const lines: string[] = []
@@ -119,7 +122,7 @@ describe('exportSession and importSession', () => {
     await expect(exportSessionLines(store, 'none').next()).rejects.toMatchObject({ code: 'notFound' })
   })
 
-  it('refuses to overwrite a session without replace', async () => {
+  it('rejects an existing session unless replace is set', async () => {
     const store = await waiting()
     const text = await exportSession(store, 's')
     await expect(importSession(store, text)).rejects.toMatchObject({ code: 'conflict' })
@@ -129,7 +132,7 @@ describe('exportSession and importSession', () => {
     await expect(exportSession(store, 'none')).rejects.toMatchObject({ code: 'notFound' })
   })
 
-  it('refuses to replace a session with an empty one', async () => {
+  it('rejects replacing a session with an empty one', async () => {
     const store = await waiting()
     const text = await exportSession(store, 's')
     const nothing = '{"format":"phi-core session","version":1,"sessionId":"s","agentId":"a","records":0}\n'

@@ -19,7 +19,7 @@ const stepping = () => scripted([{ toolCalls: [{ name: 'add_step', arguments: {}
 const changes = (events: readonly AgentEvent[]) => events.filter((event) => event.type === 'sharedStateChanged')
 
 describe('shared state', () => {
-  it('is read and changed by tools, which is an event of the run', async () => {
+  it('emits an event when a tool changes it', async () => {
     const { agent, events } = await play([{ toolCalls: [{ name: 'add_step', arguments: {} }] }, { text: 'Done.' }], {
       sharedState: board,
       tools: [addStep],
@@ -31,7 +31,7 @@ describe('shared state', () => {
     expect(events.at(-1)?.type).toBe('agentEnd')
   })
 
-  it('has one change after the other, however many calls make them at once', async () => {
+  it('applies concurrent tool changes one after another', async () => {
     const toolCalls = Array.from({ length: 20 }, (_, at) => ({ name: 'add_step', arguments: {}, id: `c${at}` }))
     const { agent, events } = await play([{ toolCalls }, { text: 'Done.' }], { sharedState: board, tools: [addStep] })
     expect(agent.sharedState?.version).toBe(20)
@@ -41,7 +41,7 @@ describe('shared state', () => {
     )
   })
 
-  it('is in the session: each version, by whom, and what the next process goes on with', async () => {
+  it('records each version with its author, and resumes from the last', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: stepping(), session: store, sessionId: 's', sharedState: board, tools: [addStep] })
     await agent.prompt('go').result
@@ -59,7 +59,7 @@ describe('shared state', () => {
     expect(next.sharedState?.value).toEqual({ title: 'Better', steps: ['step 1', 'step 2'] })
   })
 
-  it('is taken over from who has written to the session meanwhile', async () => {
+  it('reloads changes that another agent wrote to the session', async () => {
     const store = memorySessionStore()
     const options = { model: scripted(() => ({ text: 'Yes.' })), sharedState: board }
     const agent = new Agent({ ...options, session: store, sessionId: 's' })
@@ -73,7 +73,7 @@ describe('shared state', () => {
     expect([agent.sharedState?.version, agent.sharedState?.value.title]).toEqual([1, 'Theirs'])
   })
 
-  it('changes nothing where it cannot be recorded', async () => {
+  it('keeps the old value if the change cannot be recorded', async () => {
     const failing = memorySessionStore()
     const agent = new Agent({ model: stepping(), session: failing, sessionId: 's', sharedState: board })
     await agent.prompt('go').result
@@ -84,7 +84,7 @@ describe('shared state', () => {
     expect(agent.sharedState?.version).toBe(0)
   })
 
-  it('survives as a whole session, in a checkpoint and in another session', async () => {
+  it('survives saving, checkpoints and session copies', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: stepping(), session: store, sessionId: 's', sharedState: board, tools: [addStep] })
     await agent.prompt('go').result
@@ -104,14 +104,14 @@ describe('shared state', () => {
     expect((await resumeAgent(store, sessionId, { model: stepping(), sharedState: board })).sharedState?.value.steps).toEqual(['step 1'])
   })
 
-  it('is one for the branches of a conversation', async () => {
+  it("shares one state between a conversation's branches", async () => {
     const agent = new Agent({ model: stepping(), sharedState: board, tools: [addStep] })
     const fork = agent.fork({ model: stepping() })
     await fork.prompt('go').result
     expect(agent.sharedState?.version).toBe(1)
   })
 
-  it('hears nothing of a call that is over', async () => {
+  it('rejects a change from a tool call that has ended', async () => {
     const [late, told] = [gate(), gate()]
     let refused: unknown
     const slow = tool(
@@ -139,45 +139,45 @@ describe('shared state', () => {
     expect(agent.sharedState?.version).toBe(0)
   })
 
-  it('is refused to a tool whose agent shares nothing', async () => {
+  it('throws in a tool whose agent has no shared state', async () => {
     const { events } = await play([{ toolCalls: [{ name: 'add_step', arguments: {} }] }, { text: 'Done.' }], { tools: [addStep] })
-    expect(JSON.stringify(events)).toContain('give its agent the option sharedState')
+    expect(JSON.stringify(events)).toContain('Pass sharedState to its agent')
   })
 })
 
-describe('a change of shared state that cannot be', () => {
+describe('an invalid change of shared state', () => {
   const deep = JSON.parse(`${'{"a":'.repeat(300)}1${'}'.repeat(300)}`)
   const open = sharedState({ schema: { type: 'object' }, initial: { a: 'text', l: ['x'] }, maxChars: 1000 })
   const refusals: [string, unknown][] = [
-    ['no object', []],
+    ['a list', []],
     ['null', null],
     ['a function', { a: () => 1 }],
-    ['too long', { a: 'x'.repeat(1000) }],
-    ['nested too deep', deep],
-    ['with the prototype', JSON.parse('{"__proto__":{"polluted":true}}')],
-    ['with the prototype further below', JSON.parse('{"list":[{"constructor":{"prototype":{"polluted":true}}}]}')],
-    ['with the name that clients use', { $version: '1.0000000000000000' }],
+    ['an object that is too long', { a: 'x'.repeat(1000) }],
+    ['an object that is too deeply nested', deep],
+    ['a prototype key', JSON.parse('{"__proto__":{"polluted":true}}')],
+    ['a nested prototype key', JSON.parse('{"list":[{"constructor":{"prototype":{"polluted":true}}}]}')],
+    ['a reserved client key', { $version: '1.0000000000000000' }],
   ]
-  it.each(refusals)('is refused: %s', async (_name, value) => {
+  it.each(refusals)('rejects the value: %s', async (_name, value) => {
     const agent = new Agent({ model: scripted([]), sharedState: open })
     await expect(agent.sharedState?.set(value as JsonObject)).rejects.toMatchObject({ code: 'invalidState' })
     expect([agent.sharedState?.version, agent.sharedState?.value]).toEqual([0, { a: 'text', l: ['x'] }])
   })
 
   it.each<[string, unknown]>([
-    ['no list', { op: 'add' }],
+    ['a patch that is not a list', { op: 'add' }],
     ['an unknown operation', [{ op: 'merge', path: '/a', value: 1 }]],
-    ['no path', [{ op: 'add', value: 1 }]],
-    ['more than a thousand', Array.from({ length: 1001 }, () => ({ op: 'test', path: '/a', value: 'text' }))],
-    ['the whole away', [{ op: 'replace', path: '', value: [] }]],
-    ['doubling', Array.from({ length: 40 }, () => ({ op: 'copy', from: '/l', path: '/l/-' }))],
-  ])('is refused as a patch: %s', async (_name, operations) => {
+    ['an operation without a path', [{ op: 'add', value: 1 }]],
+    ['more than a thousand operations', Array.from({ length: 1001 }, () => ({ op: 'test', path: '/a', value: 'text' }))],
+    ['removal of the whole state', [{ op: 'replace', path: '', value: [] }]],
+    ['repeated doubling', Array.from({ length: 40 }, () => ({ op: 'copy', from: '/l', path: '/l/-' }))],
+  ])('rejects the patch: %s', async (_name, operations) => {
     const agent = new Agent({ model: scripted([]), sharedState: open })
     await expect(agent.sharedState?.patch(operations as PatchOperation[])).rejects.toMatchObject({ code: 'invalidState' })
     expect(agent.sharedState?.version).toBe(0)
   })
 
-  it('does not fit its schema, of either kind', async () => {
+  it('rejects a value that violates either kind of schema', async () => {
     for (const rules of [
       board,
       sharedState({
@@ -193,7 +193,7 @@ describe('a change of shared state that cannot be', () => {
     }
   })
 
-  it('is about a version that is over', async () => {
+  it('rejects a change of an outdated version', async () => {
     const agent = new Agent({ model: scripted([]), sharedState: board })
     await agent.sharedState?.set({ title: 'b', steps: [] })
     await expect(agent.sharedState?.set({ title: 'c', steps: [] }, { ifVersion: 0 })).rejects.toMatchObject({ code: 'stateConflict' })
@@ -206,22 +206,22 @@ describe('a change of shared state that cannot be', () => {
     await expect(agent.sharedState?.set({ title: 'd', steps: [] })).resolves.toBe(2)
   })
 
-  it('cannot be made by changing what was read', () => {
+  it('freezes the value that it returns', () => {
     const agent = new Agent({ model: scripted([]), sharedState: board })
     expect(() => Object.assign(agent.sharedState?.value ?? {}, { title: 'other' })).toThrow(TypeError)
   })
 
   it.each<[string, object]>([
-    ['no schema', { initial: {} }],
-    ['no initial', { schema: { type: 'object' } }],
-    ['a wrong name', { schema: { type: 'object' }, initial: {}, maxChar: 3 }],
-    ['an initial that is too long', { schema: { type: 'object' }, initial: { a: 'xxxx' }, maxChars: 5 }],
-    ['an initial with the prototype', { schema: { type: 'object' }, initial: JSON.parse('{"__proto__":1}') }],
-  ])('is said where it is declared: %s', (_name, options) => {
+    ['without a schema', { initial: {} }],
+    ['without an initial value', { schema: { type: 'object' } }],
+    ['with an invalid name', { schema: { type: 'object' }, initial: {}, maxChar: 3 }],
+    ['with an oversized initial value', { schema: { type: 'object' }, initial: { a: 'xxxx' }, maxChars: 5 }],
+    ['with a prototype key in the initial value', { schema: { type: 'object' }, initial: JSON.parse('{"__proto__":1}') }],
+  ])('rejects an invalid declaration: %s', (_name, options) => {
     expect(() => sharedState(options as never)).toThrow(expect.objectContaining({ code: 'invalidOption' }))
   })
 
-  it('leaves out what is undefined, as the log does', async () => {
+  it('drops undefined values, like the log', async () => {
     const open = sharedState({ schema: { type: 'object' }, initial: {} })
     const agent = new Agent({ model: scripted([]), sharedState: open })
     expect(await agent.sharedState?.set({ a: 1, b: undefined } as never)).toBe(1)
@@ -231,7 +231,7 @@ describe('a change of shared state that cannot be', () => {
     expect(Object.keys(Object(agent.sharedState?.value.c))).toEqual([])
   })
 
-  it('of a long log is put together from its last whole version, and all versions of what they have in common', () => {
+  it('rebuilds a long log from its last full version, with shared structure', () => {
     const value = { list: Array.from({ length: 40_000 }, () => [1]), n: 0 }
     const first = { version: 0, by: 'client' as const, value }
     const rest = Array.from({ length: 1000 }, (_, at) => ({
@@ -246,14 +246,14 @@ describe('a change of shared state that cannot be', () => {
     expect(value.n).toBe(0)
   })
 
-  it('of a log that makes no object of it stays as it was', () => {
+  it('ignores a logged patch that produces a non-object', () => {
     const change = { version: 1, by: 'client' as const, patch: [{ op: 'replace' as const, path: '', value: 5 }] }
     const entries = [{ version: 0, by: 'client' as const, value: { n: 0 } }, change]
     const records = entries.map((entry, seq) => ({ seq, epoch: 1, at: 1, entry: { type: 'sharedState' as const, ...entry } }))
     expect(snapshotOf(records, { sessionId: 's' }).sharedState).toEqual({ version: 0, value: { n: 0 } })
   })
 
-  it('takes large changes: long lists of which all is new, deep below others', async () => {
+  it('accepts large changes: long replaced lists and deep nesting', async () => {
     const open = sharedState({ schema: { type: 'object' }, initial: { list: Array.from({ length: 120_000 }, () => 0) } })
     const agent = new Agent({ model: scripted([]), sharedState: open })
     await agent.sharedState?.set({ list: Array.from({ length: 120_000 }, () => 1) })

@@ -3,7 +3,7 @@ import { Agent } from '../../src/index.ts'
 import { eventsOf, fixtureModel, ofType, wires } from '../harness/fixture-model.ts'
 
 describe('abort', () => {
-  it.each(wires)('closes the connection, ends once, and leaves a valid history: %s', async (wire) => {
+  it.each(wires)('closes the connection, ends once and keeps a valid history: %s', async (wire) => {
     const { model, idle } = fixtureModel(wire, 'hang')
     const agent = new Agent({ model })
     const run = agent.prompt('Say hello.')
@@ -19,7 +19,7 @@ describe('abort', () => {
     expect(await next.prompt('Again, please.').text()).toBe('Hello, world.')
   })
 
-  it.each(wires)("stops a run before its first byte by the caller's signal: %s", async (wire) => {
+  it.each(wires)("stops on the caller's signal before the first byte: %s", async (wire) => {
     const { model, idle } = fixtureModel(wire, 'hang')
     const controller = new AbortController()
     const run = new Agent({ model }).prompt('Say hello.', { signal: controller.signal })

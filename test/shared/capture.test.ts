@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { Agent } from '../../src/index.ts'
 import { addTool, eventsOf, fixtureModel, ofType, wires } from '../harness/fixture-model.ts'
 
-describe('capture', () => {
-  it.each(wires)('captures the sent request once per turn, without the key: %s', async (wire) => {
+describe('request capture', () => {
+  it.each(wires)('captures the sent request once per turn without the key: %s', async (wire) => {
     const { model, requests } = fixtureModel(wire, 'tool')
     const agent = new Agent({ model, tools: [addTool().tool], systemPrompt: 'be brief', captureTurnRequests: { httpBody: true } })
     const events = await eventsOf(agent.prompt('What is 2 + 3?'))

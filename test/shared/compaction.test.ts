@@ -9,7 +9,7 @@ const room = { maxContextTokens: 1000, systemPromptTokens: 0 }
 const compaction = { keepFirstTurns: 1, keepRecentTurns: 2, maxSummaryTokens: 200 }
 
 describe('compaction', () => {
-  it.each(wires)('sends a short request and keeps the history: %s', async (wire) => {
+  it.each(wires)('sends a shorter request and keeps the history: %s', async (wire) => {
     const { model, requests } = fixtureModel(wire, 'text')
     const messages = longHistory(20, 100)
     const agent = new Agent({ model, messages, contextConfig: { ...room, compaction } })
@@ -24,7 +24,7 @@ describe('compaction', () => {
     expect((await requests())[1]).not.toContain('answer old-9;')
   })
 
-  it.each(wires)('uses a summary written by a model: %s', async (wire) => {
+  it.each(wires)('sends a summary written by a model: %s', async (wire) => {
     const { model, requests } = fixtureModel(wire, 'text')
     const writer = fixtureModel(wire, 'text')
     const strategy = llmCompaction({ model: writer.model })
@@ -40,7 +40,7 @@ describe('compaction', () => {
     expect((await requests())[0]).toContain('[Summary] Hello, world.')
   })
 
-  it('runs as a separate loop on demand', async () => {
+  it('runs on demand as a separate loop', async () => {
     const agent = new Agent({ model: fixtureModel('anthropic', 'text').model, messages: longHistory(20, 100) })
     const events = await eventsOf(agent.compact())
     expect(events.map(({ type }) => type)).toEqual(['agentStart', 'compactionStarted', 'compactionEnded', 'agentEnd'])

@@ -35,7 +35,7 @@ skills: {paths: [skills]}
 
 describe('an agent from a configuration file', () => {
   for (const [format, text] of Object.entries({ toml, yaml })) {
-    it(`reads prompt, skills and files of ${format} from the host's workspace`, async () => {
+    it(`loads prompt, skills and files of ${format} from the host's workspace`, async () => {
       const { config, warnings, format: found } = await parseConfigAuto(text)
       expect([warnings, found]).toEqual([[], format])
       const script = [{ toolCalls: [{ name: 'read_file', arguments: { path: 'a.txt' } }] }, { text: 'Bees.' }]
@@ -60,7 +60,7 @@ describe('an agent from a configuration file', () => {
     })
   }
 
-  it("sends a request with the key of the environment, through the host's fetch", async () => {
+  it("sends the environment's key through the host's fetch", async () => {
     const { config } = await parseConfigAuto(
       '{"provider":{"model":"m","api":"openai","api_key":"${KEY}"},"execution":{"retry":{"max_retries":0}}}',
     )

@@ -12,7 +12,7 @@ describe('broken connections', () => {
   // In tests of 20 seeds, so that none comes near a runner's time limit.
   for (const wire of wires) {
     for (let first = 1; first <= runs(20, 200); first += 20) {
-      it(`recovers from responses of ${wire} cut anywhere, seeds ${first} to ${first + 19}`, async () => {
+      it(`recovers from responses of ${wire} cut at any point, seeds ${first} to ${first + 19}`, async () => {
         for (let seed = first; seed < first + 20; seed++) {
           const permille = permilleOf(seed)
           const { model, idle } = fixtureModel(wire, 'cut', permille, seed)

@@ -8,7 +8,7 @@ const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: ({ ses
 afterAll(() => sessions.close())
 const app = createAgentApp({ sessions, imports: true, authorize: () => true })
 
-it('hands a session with a pending call to a server and back', async () => {
+it('transfers a session with a pending call to a server and back', async () => {
   const fetch = async (input: RequestInfo | URL, init?: RequestInit) => app.fetch(new Request(input, init))
   await thereAndBack(memorySessionStore(), { url: 'http://localhost', fetch })
   expect((await app.request('http://localhost/sessions')).status).toBe(200)

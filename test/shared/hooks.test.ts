@@ -7,7 +7,7 @@ import { grammarFaults } from '../support/grammar.ts'
 import { play, tool } from '../support/play.ts'
 
 describe('hooks', () => {
-  it('runs hooks in order, awaiting each', async () => {
+  it('awaits each hook and runs hooks in order', async () => {
     const order: string[] = []
     const note = (name: string) => async () => {
       for (let n = 0; n < 10; n += 1) await undefined
@@ -39,7 +39,7 @@ describe('hooks', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it.each(wires)('skips the call if a hook rejects or fails, and tells the model: %s', async (wire) => {
+  it.each(wires)('skips the call and informs the model if a hook rejects or fails: %s', async (wire) => {
     const refuse = [() => false, () => Promise.reject(new Error('broken'))]
     for (const beforeToolExecution of refuse) {
       const { model, requests } = fixtureModel(wire, 'tool')
@@ -52,7 +52,7 @@ describe('hooks', () => {
     }
   })
 
-  it('requests approval from a hook, and rejects input by a filter', async () => {
+  it('requests approval from a hook and rejects input with a filter', async () => {
     const work = tool('work', () => 'done')
     const model = scripted([{ toolCalls: [{ name: 'work', arguments: {} }] }, { text: 'fine' }])
     const agent = new Agent({

@@ -27,7 +27,7 @@ async function heard(base: string): Promise<{ method: string; authorization: str
 
 /** A server of the official SDK and hostile ones, over real HTTP. */
 describe('MCP over HTTP', () => {
-  it("connects to the official SDK's server, and ends the session", async () => {
+  it('connects to a server built with the official SDK and ends the session', async () => {
     const base = newBase('official')
     const { texts, progress } = await callTool(base, { text: 'hi €' })
     expect(texts).toEqual(['you said hi €'])
@@ -41,7 +41,7 @@ describe('MCP over HTTP', () => {
     expect(new Set((await heard(base)).map(({ authorization }) => authorization))).toEqual(new Set(['Bearer right']))
   })
 
-  it('restarts a lost session once', async () => {
+  it('starts a new session once if the server lost it', async () => {
     const base = newBase('forgets')
     expect((await callTool(base, { text: 'again' })).texts).toEqual(['you said again'])
     const asked = (await heard(base)).map((one) => one.asked)
@@ -58,7 +58,7 @@ describe('MCP over HTTP', () => {
     expect(resumed.map(({ lastEventId }) => lastEventId)).toEqual(['2', '2', '4'])
   })
 
-  it('refuses redirects and tokens of another origin', async () => {
+  it('rejects redirects and never sends tokens to another origin', async () => {
     const base = newBase('leads-away')
     await expect(callTool(base, {}, 'right')).rejects.toMatchObject({ name: 'McpError' })
     expect(await heard(base.replace('leads-away', 'strict'))).toEqual([])

@@ -22,7 +22,7 @@ const app = serveMcp({
 afterAll(() => app.close())
 
 describe('an agent as an MCP server', () => {
-  it('serves as a tool of another agent, with elicitation', async () => {
+  it('runs as a tool of another agent and forwards elicitation', async () => {
     // Without a server in between, so that it runs where none can listen.
     const connection = await connectMcp({
       url: 'http://localhost/mcp',

@@ -13,7 +13,7 @@ const echo = {
 /** The same tools through both generations of the official client, without code generation. */
 for (const [name, connect] of Object.entries(generations))
   describe(`MCP client: ${name}`, () => {
-    it('lists and calls tools, and gives results to the model', async () => {
+    it('lists and calls tools and passes the results to the model', async () => {
       const { client, server } = await connect(
         offering(
           () => [echo],
@@ -35,7 +35,7 @@ for (const [name, connect] of Object.entries(generations))
       expect(tools[0]?.needsApproval).toBeUndefined()
     })
 
-    it('offers new tools next turn, and requires approval for changed tools', async () => {
+    it('adds new tools in the next turn and requires approval for changed tools', async () => {
       let tools: object[] = [echo]
       const { client } = await connect(
         offering(
@@ -67,7 +67,7 @@ for (const [name, connect] of Object.entries(generations))
       await set.close()
     })
 
-    it('notifies the server of an abort without waiting for its response', async () => {
+    it('notifies the server of an abort without waiting for a response', async () => {
       const { client, server } = await connect(
         offering(
           () => [echo],

@@ -8,7 +8,7 @@ const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2
 const { signal } = new AbortController()
 
 describe('media', () => {
-  it('fetches only from listed hosts with valid requests', async () => {
+  it('fetches only from listed hosts and with valid requests', async () => {
     const urls: string[] = []
     // What the platform does not take, its own request refuses.
     const platform: typeof fetch = async (input, init) => {
@@ -27,7 +27,7 @@ describe('media', () => {
     expect(urls).toEqual(['https://files.example.com/a.png'])
   })
 
-  it('resolves media for a provider that cannot fetch', async () => {
+  it('resolves media for a provider that cannot fetch URLs', async () => {
     const bodies: string[] = []
     const service: typeof fetch = async (_input, init) => {
       bodies.push(String(init?.body))

@@ -37,7 +37,7 @@ function proxied(wire: Wire, scenario: string, allowed = '*') {
 
 describe('model proxy', () => {
   for (const wire of wires) {
-    it(`runs a loop with a tool, and reports usage: ${wire}`, async () => {
+    it(`runs a loop with a tool and reports usage: ${wire}`, async () => {
       const { model, reports, idle } = proxied(wire, 'tool')
       const { tool, executions } = addTool()
       const agent = new Agent({ model, tools: [tool] })
@@ -48,7 +48,7 @@ describe('model proxy', () => {
       expect(reports.map(({ usage, ending }) => ({ usage, ending }))).toEqual(answers.map(({ usage }) => ({ usage, ending: 'whole' })))
     })
 
-    it(`ends the provider call on an abort: ${wire}`, async () => {
+    it(`cancels the provider call on an abort: ${wire}`, async () => {
       const { model, reports, idle } = proxied(wire, 'hang')
       const run = new Agent({ model }).prompt('Hi')
       const events = await eventsOf(run, (event) => {
@@ -59,10 +59,10 @@ describe('model proxy', () => {
       expect(reports.map(({ ending }) => ending)).toEqual(['left'])
     })
 
-    it(`refuses another model with a message: ${wire}`, async () => {
+    it(`rejects a disallowed model with a message: ${wire}`, async () => {
       const { model, reports } = proxied(wire, 'text', 'some-other-model')
       const { error } = await new Agent({ model, retry: false }).prompt('Hi').result
-      expect(error).toMatchObject({ code: 'api', message: expect.stringContaining(`up may not be called with "${model.config.id}"`) })
+      expect(error).toMatchObject({ code: 'api', message: expect.stringContaining(`up does not allow "${model.config.id}"`) })
       expect(reports).toEqual([])
     })
   }

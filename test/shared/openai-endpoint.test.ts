@@ -29,7 +29,7 @@ async function ask(path: string, body: object): Promise<Response> {
 }
 
 describe('agents as OpenAI models', () => {
-  it('responds to a chat completion, whole and streamed', async () => {
+  it('responds to a chat completion with and without streaming', async () => {
     const messages = [{ role: 'user', content: 'Deploy.' }]
     const { choices } = await (await ask('/v1/chat/completions', { messages })).json()
     expect(choices[0].message.content).toBe('Wait.\n\nDone.')
@@ -39,7 +39,7 @@ describe('agents as OpenAI models', () => {
     expect([content, text.endsWith('data: [DONE]\n\n')]).toEqual(['Wait.\n\nDone.', true])
   })
 
-  it('requests approval in a conversation, and continues with the decision', async () => {
+  it('requests approval in a conversation and continues with the decision', async () => {
     const first = await (await ask('/v1/responses', { input: 'Deploy.' })).json()
     expect(first.output.map(({ type }: { type: string }) => type)).toEqual(['message', 'mcp_approval_request'])
     const input = [{ type: 'mcp_approval_response', approval_request_id: first.output[1].id, approve: true }]

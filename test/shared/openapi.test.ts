@@ -60,7 +60,7 @@ describe('calls of OpenAPI tools', () => {
 })
 
 describe('an agent with an OpenAPI document', () => {
-  it('reads YAML, and validates before it calls', async () => {
+  it('parses YAML and validates arguments before each call', async () => {
     const tools = await openApiTools(petstore, { fetch: echoService(), bearer: 'sk-of-the-owner', serverVariables: { region: 'us' } })
     expect(tools.map(({ name, label }) => [name, label])).toEqual([
       ['getPet', 'One pet'],

@@ -11,7 +11,7 @@ const blank = (): AgentContext => ({ systemPrompt: '', messages: [], tools: [] }
 const { signal } = new AbortController()
 
 describe('parallel loops', () => {
-  it('runs every protocol at once with separate loop ids, and selects one', async () => {
+  it('runs every protocol in parallel with separate loop ids and selects one branch', async () => {
     const events: AgentEvent[] = []
     const configs = wires.map((wire) => ({ model: fixtureModel(wire, 'text').model }))
     const emit = (event: AgentEvent) => void events.push(event)
@@ -33,14 +33,14 @@ describe('parallel loops', () => {
     expect([next.text, selectedContext.messages.length, context.messages.length]).toEqual(['on', 4, 0])
   })
 
-  it('selects a branch by a judge', async () => {
+  it('selects a branch with a judge', async () => {
     const configs = ['first', 'second'].map((text) => ({ model: scripted([{ text }]) }))
     const strategy = llmJudge({ config: { model: scripted([{ text: '2' }]) } })
     const { result } = await parallelLoop({ prompt: 'Who?', context: blank(), configs, strategy, emit: () => undefined, signal })
     expect(result.text).toBe('second')
   })
 
-  it('records the judge in the session, live and by EventRecorder', async () => {
+  it('records the judge both in the journal and with EventRecorder', async () => {
     const store = memorySessionStore()
     const journal = store.journal()
     const recorder = new EventRecorder()
@@ -60,7 +60,7 @@ describe('parallel loops', () => {
     }
   })
 
-  it('aborts all branches', async () => {
+  it('aborts all branches on a signal', async () => {
     const controller = new AbortController()
     const hanging = wires.map((wire) => fixtureModel(wire, 'hang'))
     const emit = (event: AgentEvent) => {

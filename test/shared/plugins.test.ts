@@ -21,7 +21,7 @@ function streamed(events: AgentEvent[]): string {
 }
 
 describe('plugins', () => {
-  it('adds memories to the request, and keeps the history', async () => {
+  it('adds memories to the request without changing the history', async () => {
     const asked: string[] = []
     const recall = async (question: string) => {
       asked.push(question)
@@ -37,7 +37,7 @@ describe('plugins', () => {
     expect(agent.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'toolResult', 'extension', 'assistant'])
   })
 
-  it('filters text in events, message and next turn', async () => {
+  it('filters text in events, the message and the next turn', async () => {
     const model = scripted([{ text: secret, ...lookUp }, { text: 'ok' }], { chunkSize: 3 })
     const agent = new Agent({ model, tools: [tool('look_up', () => 'a city')], plugins: [piiFilter] })
     const run = agent.prompt('Whom do I ask?')

@@ -15,7 +15,7 @@ describe('the Getting started program', () => {
     expect(requests).toHaveLength(2)
   })
 
-  it('reports a missing key and where to set it', async () => {
+  it('reports a missing key and the variable to set', async () => {
     for (const options of [{}, { apiKey: '' }, { apiKey: '', baseUrl: 'https://api.anthropic.com/' }]) {
       const asked = ask('What is 2 + 3?', options, ignore)
       await expect(asked).rejects.toMatchObject({ name: 'ConfigError', code: 'invalidOption' })
@@ -23,7 +23,7 @@ describe('the Getting started program', () => {
     }
   })
 
-  it('rejects with the cause of a failure', async () => {
+  it("rejects with an error that has the cause's code", async () => {
     const fetch = async () => new Response('{"error":{"message":"no"}}', { status: 401 })
     const refused = ask('What is 2 + 3?', { apiKey: 'test-key', fetch }, ignore)
     await expect(refused).rejects.toMatchObject({ name: 'RunError', code: 'auth' })

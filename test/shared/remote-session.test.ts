@@ -49,7 +49,7 @@ describe('remoteSession', () => {
     await sessions.close()
   })
 
-  it('runs prompts, and keeps the conversation', async () => {
+  it('runs prompts and keeps the conversation', async () => {
     const session = open('talk')
     const run = session.prompt('First.')
     expect([session.isStreaming, session.currentRun]).toEqual([true, run])
@@ -63,7 +63,7 @@ describe('remoteSession', () => {
     expect(await again.load()).toEqual(session.messages)
   })
 
-  it('yields the message as it grows', async () => {
+  it('exposes the message while it streams', async () => {
     const run = open('talk').prompt('First.')
     const seen: string[] = []
     for await (const event of run) {
@@ -72,7 +72,7 @@ describe('remoteSession', () => {
     expect(JSON.stringify(run.message(seen[0] ?? '')).includes('one two three four')).toBe(true)
   })
 
-  it('regenerates a response, and resends edited text', async () => {
+  it('regenerates a response and resends edited text', async () => {
     const session = open('talk')
     await session.prompt('First.').result
     const [first] = session.messages
@@ -90,7 +90,7 @@ describe('remoteSession', () => {
     expect((await session.compact().result).status).toBe('completed')
   })
 
-  it('accepts steering and follow-ups, with receipts settled by events', async () => {
+  it('settles the receipts of steering and follow-ups from events', async () => {
     const session = open('slow')
     const run = session.prompt('Go.')
     const receipt = session.followUp('And then?')
@@ -102,7 +102,7 @@ describe('remoteSession', () => {
     expect(await run.followUp('Too late.').settled).toBe('returned')
   })
 
-  it('loads an earlier loop and continues from there', async () => {
+  it('loads an earlier loop and continues from it', async () => {
     const session = open('talk')
     const first = await session.prompt('First.').result
     const second = await session.prompt('Second.').result
@@ -126,7 +126,7 @@ describe('remoteSession', () => {
     await expect(session.load({ loopId: 'none' })).rejects.toMatchObject({ name: 'RemoteError', code: 'notFound' })
   })
 
-  it('refuses to load an earlier loop during a run', async () => {
+  it('rejects loading an earlier loop during a run', async () => {
     const session = open('slow')
     const { loopId } = await session.prompt('Go.').result
     const run = session.prompt('Again.')
@@ -137,7 +137,7 @@ describe('remoteSession', () => {
     await run.result
   })
 
-  it('follows other clients that go back', async () => {
+  it('follows another client that returns to an earlier loop', async () => {
     const session = open('talk')
     const { loopId, messages } = await session.prompt('First.').result
     await session.prompt('Second.').result
@@ -164,7 +164,7 @@ describe('remoteSession', () => {
     expect(heard).toBeGreaterThan(steps.length)
   })
 
-  it('withdraws queued messages, also after it was reopened', async () => {
+  it('withdraws queued messages, even after reopening the session', async () => {
     const session = open('slow')
     const run = session.prompt('Go.')
     for await (const event of run) if (event.type === 'messageUpdate') break
@@ -185,7 +185,7 @@ describe('remoteSession', () => {
     expect([kept.status, session.queued]).toEqual(['delivered', []])
   })
 
-  it('aborts a run by method and by signal', async () => {
+  it('aborts a run with abort() and with a signal', async () => {
     const session = open('slow')
     const run = session.prompt('Go.')
     for await (const event of run) if (event.type === 'messageUpdate') break
@@ -197,7 +197,7 @@ describe('remoteSession', () => {
     expect((await second.result).status).toBe('aborted')
   })
 
-  it('requests approval for the shown arguments', async () => {
+  it('requests approval for the displayed arguments', async () => {
     const session = open('ask')
     const run = session.prompt('Mail her.')
     for await (const event of run) {
@@ -205,7 +205,9 @@ describe('remoteSession', () => {
       const [request] = session.pendingApprovals()
       expect(request?.toolName).toBe('send_mail')
       expect(() => run.approve({ toolCallId: event.toolCallId, argumentsHash: 'other' })).toThrow('other arguments')
-      await expect(session.approve({ toolCallId: event.toolCallId, argumentsHash: 'f'.repeat(64) })).rejects.toThrow('other arguments')
+      await expect(session.approve({ toolCallId: event.toolCallId, argumentsHash: 'f'.repeat(64) })).rejects.toThrow(
+        'arguments of the pending call differ',
+      )
       run.approve(event)
     }
     expect(await run.text()).toBe('Sent.')
@@ -215,7 +217,7 @@ describe('remoteSession', () => {
     await expect(session.deny('none')).rejects.toMatchObject({ name: 'RemoteError', code: 'notFound' })
   })
 
-  it('delivers runs of other clients to subscribers', async () => {
+  it('emits runs of other clients to subscribers', async () => {
     const one = open('talk')
     let isWatching: () => void = () => undefined
     const watching = new Promise<void>((resolve) => {
@@ -243,7 +245,7 @@ describe('remoteSession', () => {
   })
 
   // Over two connections, either answer may come first; the feed tells nothing of what was over before it.
-  it.each(['/runs', '/events'])('completes a run that ended before its feed opened, %s answered first', async (first) => {
+  it.each(['/runs', '/events'])('completes a run that ended before its feed opened, when %s responds first', async (first) => {
     const isDone = { run: false, feed: false }
     const until = async (holds: () => boolean) => {
       while (!holds()) await new Promise((resolve) => setTimeout(resolve, 1))
@@ -267,7 +269,7 @@ describe('remoteSession', () => {
     expect(await session.prompt('Second.').text()).toBe('one two three four')
   })
 
-  it('finds the active run', async () => {
+  it("finds a session's active run", async () => {
     const first = open('slow')
     const run = first.prompt('Go.')
     for await (const event of run) if (event.type === 'messageUpdate') break
@@ -277,7 +279,7 @@ describe('remoteSession', () => {
     expect(second.messages).toEqual(first.messages)
   })
 
-  it('ends a run that the server refuses with the reason, and returns input', async () => {
+  it('ends a run rejected by the server with the reason and returns the input', async () => {
     const session = open('slow')
     const run = session.prompt('Go.')
     for await (const event of run) if (event.type === 'messageUpdate') break
@@ -294,14 +296,14 @@ describe('remoteSession', () => {
     expect((await open('talk').continueLoop().result).error?.code).toBe('nothingToContinue')
   })
 
-  it('renews its credentials after a 401, and retries', async () => {
+  it('renews its credentials after a 401 and retries', async () => {
     let asked = 0
     const headers = async () => ({ authorization: asked++ === 0 ? 'Bearer expired-secret' : authorization })
     expect(await open('talk', { headers }).prompt('First.').text()).toBe('one two three four')
     expect(asked).toBe(2)
   })
 
-  it('works with a store like a local agent', async () => {
+  it('drives a UI store like a local agent', async () => {
     const { model, tools, systemPrompt } = endpointAgent('talk')
     const agents: ChatAgent[] = [open('talk'), new Agent({ model, tools: [...(tools ?? [])], systemPrompt: systemPrompt ?? '' })]
     for (const agent of agents) {
@@ -319,7 +321,7 @@ describe('remoteSession', () => {
     }
   })
 
-  it('closes without leaving anything open', async () => {
+  it('leaves nothing open after close()', async () => {
     const session = open('slow')
     const run = session.prompt('Go.')
     const reading = eventsOf(run)
@@ -335,23 +337,23 @@ describe('remoteSession', () => {
     await other.currentRun?.result
   })
 
-  it('explains a foreign response in place of the server', async () => {
+  it('explains a response that does not come from the agent server', async () => {
     const answers: [answer: () => Response | Promise<Response>, code: string, said: RegExp][] = [
       [
         () => new Response('<html>Sign in</html>', { headers: { 'content-type': 'text/html' } }),
         'unexpectedAnswer',
         /200 with text\/html.*web page/,
       ],
-      [() => new Response('Bad gateway', { status: 502 }), 'unexpectedAnswer', /3 times.*502.*proxy/],
-      [() => new Response('<html>', { status: 404, headers: { 'content-type': 'text/html' } }), 'unexpectedAnswer', /404 .*check url/],
-      [() => Promise.reject(new TypeError('fetch failed')), 'connectionLost', /3 times.*fetch failed/],
-      [() => new Promise(() => undefined), 'connectionLost', /Nothing came for 20 ms/],
+      [() => new Response('Bad gateway', { status: 502 }), 'unexpectedAnswer', /3 attempts.*502.*proxy/],
+      [() => new Response('<html>', { status: 404, headers: { 'content-type': 'text/html' } }), 'unexpectedAnswer', /404 .*Check url/],
+      [() => Promise.reject(new TypeError('fetch failed')), 'connectionLost', /3 attempts.*fetch failed/],
+      [() => new Promise(() => undefined), 'connectionLost', /silent for 20 ms/],
       [
         () => new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } }),
         'connectionLost',
-        /Nothing came for 20 ms/,
+        /silent for 20 ms/,
       ],
-      [() => new Response('data: {"a"\n\n', { headers: { 'content-type': 'text/event-stream' } }), 'unexpectedAnswer', /no JSON/],
+      [() => new Response('data: {"a"\n\n', { headers: { 'content-type': 'text/event-stream' } }), 'unexpectedAnswer', /not JSON/],
     ]
     for (const [answer, code, said] of answers) {
       const session = open('talk', { fetch: answer, reconnect: { ...quick, maxRetries: 2, idleTimeoutMs: 20 } })
@@ -361,7 +363,7 @@ describe('remoteSession', () => {
     }
   })
 
-  it('waits as long as Retry-After asks', async () => {
+  it('waits for the delay in Retry-After', async () => {
     let isFirst = true
     const waits: unknown[] = []
     const session = open('talk', {
@@ -386,7 +388,7 @@ describe('remoteSession', () => {
   it('throws for invalid options and prompts', () => {
     expect(() => open('talk', { url: 7 as unknown as string })).toThrow('url')
     expect(() => open('talk').prompt(' ')).toThrow('empty')
-    expect(() => open('talk').prompt({ role: 'assistant', content: 'I said so.' })).toThrow('takes what a user says')
+    expect(() => open('talk').prompt({ role: 'assistant', content: 'I said so.' })).toThrow('accepts only user messages')
     expect(() => open('talk').prompt({ role: 'user', content: [] })).toThrow('empty')
   })
 })

@@ -13,7 +13,7 @@ describe('restore', () => {
     for (const text of ['The word is aardvark.', 'Hello, world.', 'Which word?']) expect(second).toContain(text)
   })
 
-  it.each(wires)('continues in another agent: %s', async (wire) => {
+  it.each(wires)('continues the conversation in another agent: %s', async (wire) => {
     const { tool } = addTool()
     const before = new Agent({ model: fixtureModel(wire, 'tool').model, tools: [tool] })
     await before.prompt('What is 2 + 3?').result
@@ -29,7 +29,7 @@ describe('restore', () => {
 })
 
 describe('sessions', () => {
-  it('records messages, and continues in another agent', async () => {
+  it('records messages and continues in another agent', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: fixtureModel('anthropic', 'text').model, session: store })
     await agent.prompt('Say hello.').result
@@ -46,7 +46,7 @@ describe('sessions', () => {
     expect(await store.listForAgent(agent.agentId)).toEqual([agent.sessionId])
   })
 
-  it('rejects a writer after a takeover', async () => {
+  it('rejects the old writer after a takeover', async () => {
     const store = memorySessionStore()
     const first = new Agent({ model: fixtureModel('anthropic', 'text').model, session: store })
     await first.prompt('Say hello.').result

@@ -7,7 +7,7 @@ import { addTool, fixtureModel, wires } from '../harness/fixture-model.ts'
 import { longHistory } from '../support/long-history.ts'
 
 describe('snapshot', () => {
-  it.each(wires)('continues another agent from its JSON, including compaction: %s', async (wire) => {
+  it.each(wires)('restores another agent from JSON, including compaction: %s', async (wire) => {
     const { tool } = addTool()
     const before = new Agent({
       model: fixtureModel(wire, 'tool').model,
@@ -31,7 +31,7 @@ describe('snapshot', () => {
     expect(request).not.toContain('answer old-5;')
   })
 
-  it('runs branches concurrently from one point', async () => {
+  it('runs branches concurrently from one snapshot', async () => {
     const agent = new Agent({ model: scripted([{ text: 'start' }]) })
     await agent.prompt('go').result
     const branches = exploreBranches(
@@ -44,7 +44,7 @@ describe('snapshot', () => {
     expect(agent.messages).toHaveLength(2)
   })
 
-  it('rejects an invalid snapshot with the path', () => {
+  it('rejects an invalid snapshot and reports the path', () => {
     const broken = { ...new Agent({ model: scripted([]) }).checkpoint(), sessionId: 7 }
     const why = expect.objectContaining({ code: 'invalidMessages', message: expect.stringContaining('snapshot.sessionId') })
     expect(() => parseSnapshot(JSON.stringify(broken))).toThrow(why)

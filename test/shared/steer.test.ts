@@ -3,7 +3,7 @@ import { Agent, type Receipt } from '../../src/index.ts'
 import { addTool, fixtureModel, wires } from '../harness/fixture-model.ts'
 
 describe('steer', () => {
-  it.each(wires)('adds steering during a tool to the next request: %s', async (wire) => {
+  it.each(wires)('adds steering sent during a tool call to the next request: %s', async (wire) => {
     const { model, requests } = fixtureModel(wire, 'tool')
     const receipts: Receipt[] = []
     const { tool } = addTool({ whileRunning: () => receipts.push(run.steer('Be brief.')) })
@@ -29,7 +29,7 @@ describe('steer', () => {
     expect(agent.messages.map((message) => message.role)).toEqual(['user', 'assistant', 'user', 'assistant'])
   })
 
-  it.each(wires)('withdraws a queued message until its delivery: %s', async (wire) => {
+  it.each(wires)('withdraws a queued message only before its delivery: %s', async (wire) => {
     const { model, requests } = fixtureModel(wire, 'text')
     const run = new Agent({ model }).prompt('Say hello.')
     const [kept, dropped] = [run.followUp('And once more.'), run.followUp('Never mind.')]

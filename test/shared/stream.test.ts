@@ -19,7 +19,7 @@ describe('stream', () => {
     expect(await requests()).toHaveLength(1)
   })
 
-  it.each(wires)('stamps every event with run, growing cursor and session: %s', async (wire) => {
+  it.each(wires)('sets run, session and an increasing cursor on every event: %s', async (wire) => {
     const agent = new Agent({ model: fixtureModel(wire, 'text').model })
     const run = agent.prompt('Say hello.')
     const events = await eventsOf(run)
@@ -42,8 +42,8 @@ describe('stream', () => {
   })
 })
 
-describe('a damaged stream', () => {
-  it('reports an error for any flipped bit of a Bedrock stream', async () => {
+describe('a corrupted stream', () => {
+  it('reports an error for any flipped bit in a Bedrock stream', async () => {
     for (let permille = 0; permille < 1000; permille += 13) {
       const { model, idle } = fixtureModel('bedrock', 'damaged', permille)
       const result = await new Agent({ model, retry: { maxRetries: 0, initialDelayMs: 1, backoffMultiplier: 1, maxDelayMs: 1 } }).prompt(

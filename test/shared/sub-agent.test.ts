@@ -8,7 +8,7 @@ import { grammarFaults } from '../support/grammar.ts'
 const description = 'Says hello.'
 const asking = { toolCalls: [{ name: 'helper', arguments: { task: 'Say hello.' } }] }
 
-describe('sub-agent', () => {
+describe('sub-agents', () => {
   it.each(wires)('responds to its task and forwards events: %s', async (wire) => {
     const { model, requests } = fixtureModel(wire, 'text')
     const helper = new SubAgentTool({ name: 'helper', description, model, forward: 'events' })
@@ -39,7 +39,7 @@ describe('sub-agent', () => {
     expect(await run.text()).toBe('thanks')
   })
 
-  it.each(wires)('stops with the parent run: %s', async (wire) => {
+  it.each(wires)('aborts with the parent run: %s', async (wire) => {
     const { model, idle } = fixtureModel(wire, 'hang')
     const helper = new SubAgentTool({ name: 'helper', description, model })
     const agent = new Agent({ model: scripted([asking, { text: 'never' }]), tools: [helper] })

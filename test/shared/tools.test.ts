@@ -41,7 +41,7 @@ describe('approval', () => {
     expect(await run.text()).toBe('The tool said: sum 5.')
   })
 
-  it.each(wires)('skips a denied call, and tells the model the reason: %s', async (wire) => {
+  it.each(wires)('skips a denied call and sends the reason to the model: %s', async (wire) => {
     const { model, requests } = fixtureModel(wire, 'tool')
     const { tool, executions } = addTool({ needsApproval: true })
     const run = new Agent({ model, tools: [tool] }).prompt('What is 2 + 3?')

@@ -23,7 +23,7 @@ async function accepts(schema: JsonObject, args: JsonObject): Promise<boolean> {
 }
 
 /** Workers forbid code generation and Deno runs this file with it switched off: a schema must be enforced without. */
-describe('validate', () => {
+describe('JSON Schema validation', () => {
   it('enforces JSON Schema without code generation', async () => {
     const word: JsonObject = { type: 'string', pattern: '^[a-z]+$', maxLength: 5 }
     expect(await accepts(word, { value: 'abc' })).toBe(true)

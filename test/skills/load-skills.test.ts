@@ -21,7 +21,7 @@ function with_(workspace: Workspace, changes: Partial<Workspace>): Workspace {
 }
 
 describe('loadSkills', () => {
-  it('finds the folders with a SKILL.md, sorted by name', async () => {
+  it('finds folders with a SKILL.md, sorted by name', async () => {
     const workspace = memoryWorkspace({ ...files, 'skills/none/notes.md': 'x', 'skills/deep/er/SKILL.md': skill('er') })
     const set = await loadSkills(workspace, ['skills'])
     expect(names(set)).toEqual(['git', 'web'])
@@ -35,7 +35,7 @@ describe('loadSkills', () => {
     expect([set.warnings, set.errors]).toEqual([[], []])
   })
 
-  it('gives locations that read_file of the same workspace reads', async () => {
+  it('returns locations that read_file of the same workspace accepts', async () => {
     const workspace = memoryWorkspace({ ...files, './more skills/a & b/SKILL.md': skill('a') })
     const set = await loadSkills(workspace, ['./skills/', 'more skills'])
     for (const { location, name } of set.skills) {
@@ -45,7 +45,7 @@ describe('loadSkills', () => {
     expect(set.skills).toHaveLength(3)
   })
 
-  it('takes a directory that is a skill itself, also the root', async () => {
+  it('accepts a directory that is itself a skill, including the root', async () => {
     const workspace = memoryWorkspace({ 'SKILL.md': skill('all'), 'git/skill.md': skill('git') })
     expect((await loadSkills(workspace, ['git'])).skills).toMatchObject([{ name: 'git', location: 'git/skill.md', baseDir: 'git' }])
     const root = await loadSkills(workspace, ['.'])
@@ -53,7 +53,7 @@ describe('loadSkills', () => {
     expect(root.warnings).toEqual([])
   })
 
-  it('uses the later of two with one name, and says which it does not use', async () => {
+  it('prefers the later of two skills with the same name, and reports the other', async () => {
     const workspace = memoryWorkspace({
       'a/git/SKILL.md': skill('git', 'old'),
       'b/git/SKILL.md': skill('git', 'new'),
@@ -65,13 +65,13 @@ describe('loadSkills', () => {
     expect((await loadSkills(workspace, ['b', 'a'])).get('git')?.description).toBe('old')
   })
 
-  it('skips directories that are not there', async () => {
+  it('skips missing directories', async () => {
     const set = await loadSkills(memoryWorkspace(files), ['nowhere', 'skills', 'no/where'])
     expect(names(set)).toEqual(['git', 'web'])
     expect(set.errors).toEqual([])
   })
 
-  it('reports what is no skill, without hiding the others', async () => {
+  it('reports invalid skills and keeps the others', async () => {
     const workspace = memoryWorkspace({
       ...files,
       'skills/a/SKILL.md': 'no frontmatter',
@@ -96,20 +96,20 @@ describe('loadSkills', () => {
     for (const { message } of set.errors) expect(message).toMatch(/^[A-Z].*\.$/)
   })
 
-  it('names a folder that is called otherwise, but not one that Unicode spells otherwise', async () => {
+  it('warns about a folder with another name, but ignores Unicode normalization', async () => {
     const workspace = memoryWorkspace({ 's/tool/SKILL.md': skill('git'), 's/cafe\u0301/SKILL.md': skill('caf\u00e9') })
     const set = await loadSkills(workspace, ['s'])
     expect(set.warnings).toEqual([{ code: 'badName', path: 's/tool/SKILL.md', message: expect.stringContaining('"tool"') }])
     expect(set.get('cafe\u0301')).toBe(set.get('caf\u00e9'))
   })
 
-  it('refuses a folder whose path no model can be told', async () => {
+  it('rejects a folder whose path contains invisible characters', async () => {
     const set = await loadSkills(memoryWorkspace({ 's/a\nb/SKILL.md': skill('a'), 's/\u202eb/SKILL.md': skill('b') }), ['s'])
     expect(set.skills).toEqual([])
     expect(set.errors.map(({ code }) => code)).toEqual(['unreadable', 'unreadable'])
   })
 
-  it('reports what the workspace refuses, or fails at', async () => {
+  it('reports read errors of the workspace', async () => {
     const workspace = memoryWorkspace(files)
     const failing = (error: unknown) =>
       with_(workspace, { read: (path, options) => (path.includes('git') ? Promise.reject(error) : workspace.read(path, options)) })
@@ -122,7 +122,7 @@ describe('loadSkills', () => {
     expect((await loadSkills(noList, ['skills'])).errors).toMatchObject([{ code: 'unreadable', path: 'skills' }])
   })
 
-  it('reads no more of a file than its frontmatter may take', async () => {
+  it('reads at most the maximum frontmatter size from a file', async () => {
     const ends: unknown[] = []
     const workspace = memoryWorkspace({
       's/big/SKILL.md': skill('big') + 'x'.repeat(10_000_000),
@@ -140,12 +140,12 @@ describe('loadSkills', () => {
     expect(ends).toEqual([25_600, 25_600])
   })
 
-  it('takes a frontmatter of as many characters as it may have, whatever their bytes', async () => {
+  it('measures frontmatter in characters, not bytes', async () => {
     const text = `\ufeff---  \n${skill('a').slice(4, -16)}\n#${'漢'.repeat(8100)}\n---\n`
     expect(names(await loadSkills(memoryWorkspace({ 's/a/SKILL.md': text }), ['s']))).toEqual(['a'])
   })
 
-  it('looks into 10,000 folders and no more', async () => {
+  it('checks at most 10,000 folders', async () => {
     const workspace = memoryWorkspace()
     let reads = 0
     const crowded = with_(workspace, {
@@ -165,7 +165,7 @@ describe('loadSkills', () => {
     expect(set.errors).toEqual([{ code: 'tooMany', path: 's', message: expect.stringContaining('12000 folders') }])
   })
 
-  it('keeps maxSkills of a directory, always the same ones', async () => {
+  it('loads the first maxSkills skills of a directory', async () => {
     const workspace = memoryWorkspace(
       Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`s/k${10 + at}/SKILL.md`, skill(`k${10 + at}`)])),
     )
@@ -175,7 +175,7 @@ describe('loadSkills', () => {
     expect((await loadSkills(workspace, ['s'], { maxSkills: 40 })).errors).toEqual([])
   })
 
-  it('is in one order, however late files come', async () => {
+  it('returns a stable order, however slow the files are', async () => {
     const workspace = memoryWorkspace({
       ...files,
       'skills/a/SKILL.md': 'bad',
@@ -201,7 +201,7 @@ describe('loadSkills', () => {
     expect(JSON.stringify(await done)).toBe(JSON.stringify(await loadSkills(workspace, ['skills'])))
   })
 
-  it('lets others run between files that take long', async () => {
+  it('yields to other tasks between slow files', async () => {
     const slow = `---\nname: a\ndescription: b\nc: [${','.repeat(4000)}\n---\n`
     const workspace = memoryWorkspace(Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`s/${at}/SKILL.md`, slow])))
     let turns = 0
@@ -213,7 +213,7 @@ describe('loadSkills', () => {
     expect(turns).toBeGreaterThan(3)
   })
 
-  it('stops with the reason of its signal, at any await', async () => {
+  it('stops with the reason of its abort signal, at any await', async () => {
     const workspace = memoryWorkspace(files)
     for (let after = 0; after < 4; after += 1) {
       const controller = new AbortController()
@@ -241,7 +241,7 @@ describe('loadSkills', () => {
 })
 
 describe('loadSkillDir', () => {
-  it('names the source, for people', async () => {
+  it('labels skills with the given source', async () => {
     const set = await loadSkillDir(memoryWorkspace(files), 'skills', 'bundled')
     expect(set.skills.map(({ source }) => source)).toEqual(['bundled', 'bundled'])
   })
@@ -251,12 +251,12 @@ checkedOptions<LoadSkillsOptions>('loadSkills', { maxSkills: 5, signal: new Abor
   loadSkills(memoryWorkspace(files), ['skills'], options),
 )
 
-describe('what loadSkills is given', () => {
+describe('loadSkills arguments', () => {
   it.each([
     [undefined, ['skills'], 'workspace'],
     [memoryWorkspace(), 'skills', 'dirs'],
     [memoryWorkspace(), [7], 'dirs[0]'],
-  ])('is checked: %j, %j', async (workspace, dirs, name) => {
+  ])('rejects invalid arguments: %j, %j', async (workspace, dirs, name) => {
     await expect(loadSkills(workspace as never, dirs as never)).rejects.toMatchObject({
       code: 'invalidOption',
       message: expect.stringContaining(name),

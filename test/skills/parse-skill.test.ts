@@ -14,7 +14,7 @@ async function refusal(text: string): Promise<SkillError> {
 }
 
 describe('parseSkill', () => {
-  it('reads all fields of the standard, and keeps the others as they stand', async () => {
+  it('reads all standard fields, and keeps other fields unchanged', async () => {
     const text = file(
       'name: pdf',
       'description: >-',
@@ -48,19 +48,19 @@ describe('parseSkill', () => {
     ['no line break at the end', '---\nname: git\ndescription: Commits.\n---'],
     ['quotes', file('name: "git"', "description: 'Commits.'")],
     ['comments', file('# ours', 'name: git # the tool', 'description: Commits.')],
-  ])('takes %s', async (_, text) => {
+  ])('accepts %s', async (_, text) => {
     expect(await parseSkill(text)).toMatchObject({ name: 'git', description: 'Commits.', warnings: [] })
   })
 
   it.each([
     ['a byte order mark', `\ufeff${git}`],
     ['... as the second fence', '---\nname: git\ndescription: Commits.\n...\n'],
-    ['a field twice', file('name: x', 'name: git', 'description: Commits.')],
+    ['a duplicate field', file('name: x', 'name: git', 'description: Commits.')],
     ['an anchor', file('name: git', 'description: &d Commits.')],
     ['brackets', file('{name: git, description: Commits.}')],
-  ])('takes %s, and says that others may not', async (_, text) => {
+  ])('accepts %s with a portability warning', async (_, text) => {
     expect(await parseSkill(text)).toMatchObject({ name: 'git', description: 'Commits.' })
-    expect(await warned(text)).toEqual([expect.stringMatching(/^notPortable: Other readers/)])
+    expect(await warned(text)).toEqual([expect.stringMatching(/^notPortable: Other skill loaders/)])
   })
 
   it.each([
@@ -83,94 +83,94 @@ describe('parseSkill', () => {
     '? a question',
     ', a comma',
     '\\ "both": of them',
-  ])('takes the description %j as it stands, and says that others may not', async (description) => {
+  ])('accepts the description %j literally, with a portability warning', async (description) => {
     const text = file('name: odd', `description: ${description}`, 'license: MIT')
     expect(await parseSkill(text)).toMatchObject({ name: 'odd', description, license: 'MIT', frontmatter: { description } })
-    expect(await warned(text)).toEqual([expect.stringMatching(/^notPortable: .*description is no valid YAML.*in quotes/)])
+    expect(await warned(text)).toEqual([expect.stringMatching(/^notPortable: .*description is only valid YAML in quotes/)])
     expect(await parseSkill(text.replaceAll('\n', '\r\n'))).toMatchObject({ description })
   })
 
-  it('joins the lines of a description that is no valid YAML', async () => {
+  it('joins the lines of a description that is not valid YAML', async () => {
     const text = file('description: Use when: the user', '  asks for a report: now', '', '  Or later', 'name: odd')
     expect(await parseSkill(text)).toMatchObject({ name: 'odd', description: 'Use when: the user asks for a report: now\nOr later' })
   })
 
-  it('takes no other field as it stands', async () => {
+  it('rejects other fields with invalid YAML', async () => {
     for (const field of ['name: [a', 'compatibility: - b', 'metadata: a: b'])
       expect(await refusal(file(`description: Use when: now`, field))).toMatchObject({ code: 'invalidYaml' })
   })
 
   it.each([
-    ['', 'noFrontmatter', /does not begin with a line ---/],
+    ['', 'noFrontmatter', /does not begin with a --- line/],
     ['# Title', 'noFrontmatter', /does not begin/],
     ['\n---\nname: a\n---\n', 'noFrontmatter', /does not begin/],
     ['----\nname: a\n----\n', 'noFrontmatter', /does not begin/],
-    ['---\nname: a\n', 'noFrontmatter', /no second line ---/],
+    ['---\nname: a\n', 'noFrontmatter', /no second --- line/],
     ['---', 'noFrontmatter', /does not begin/],
-    ['---\n---\n', 'invalidYaml', /no mapping/],
-    ['---\nname\n---\n', 'invalidYaml', /no mapping/],
-    ['---\n- a\n---\n', 'invalidYaml', /no mapping/],
+    ['---\n---\n', 'invalidYaml', /not a mapping/],
+    ['---\nname\n---\n', 'invalidYaml', /not a mapping/],
+    ['---\n- a\n---\n', 'invalidYaml', /not a mapping/],
     [file('name: [a'), 'invalidYaml', /line 2, column/],
     [file('name: a', 'description: Use this: now', 'license: [b'), 'invalidYaml', /line 4, column/],
     [file('name: a', 'metadata:', '\tb: c'), 'invalidYaml', /line 4, column 1/],
     [file('description: d'), 'missingName', /name is missing/],
     [file('name:', 'description: d'), 'missingName', /name is empty/],
     [file('name: " "', 'description: d'), 'missingName', /name is empty/],
-    [file('name: [a]', 'description: d'), 'missingName', /name is no text/],
+    [file('name: [a]', 'description: d'), 'missingName', /name is not text/],
     [file('name: a'), 'missingDescription', /description is missing/],
-    [file('name: a', 'description: {a: b}'), 'missingDescription', /description is no text/],
-  ])('refuses %j', async (text, code, message) => {
+    [file('name: a', 'description: {a: b}'), 'missingDescription', /description is not text/],
+  ])('rejects %j', async (text, code, message) => {
     expect(await refusal(text)).toMatchObject({ code, message: expect.stringMatching(message) })
   })
 
   it.each([
     ['Git', /lower case/],
-    ['my_skill', /letters, digits and hyphens only/],
-    ['a b', /letters, digits and hyphens only/],
-    ['../evil', /letters, digits and hyphens only/],
+    ['my_skill', /only letters, digits and hyphens/],
+    ['a b', /only letters, digits and hyphens/],
+    ['../evil', /only letters, digits and hyphens/],
     ['-a', /begin or end/],
     ['a-', /begin or end/],
     ['a--b', /two hyphens/],
-    ['a'.repeat(65), /tooLong: name has 65 characters; at most 64/],
-    ['"a\\u202eb"', /"a\\u\{202e\}b" may have/],
-    ['"a\\u0007b"', /may have letters/],
-  ])('says what is wrong with the name %j, and takes it', async (name, message) => {
+    ['a'.repeat(65), /tooLong: name has 65 characters, but at most 64/],
+    ['"a\\u202eb"', /"a\\u\{202e\}b" may contain/],
+    ['"a\\u0007b"', /may contain only letters/],
+  ])('accepts the name %j with a warning', async (name, message) => {
     expect(await warned(file(`name: ${name}`, 'description: d'))).toEqual([expect.stringMatching(message)])
   })
 
-  it.each(['a', '123', 'тест-навык', 'cafe\u0301', '漢字', 'a'.repeat(64)])('the name %s is good', async (name) => {
+  it.each(['a', '123', 'тест-навык', 'cafe\u0301', '漢字', 'a'.repeat(64)])('accepts the name %s without a warning', async (name) => {
     expect(await warned(file(`name: ${name}`, 'description: d'))).toEqual([])
   })
 
   it('counts characters, not code units', async () => {
     expect(await warned(file('name: a', `description: ${'😀'.repeat(1024)}`, `compatibility: ${'😀'.repeat(500)}`))).toEqual([])
     expect(await warned(file('name: a', `description: ${'😀'.repeat(1025)}`, `compatibility: ${'😀'.repeat(501)}`))).toEqual([
-      'tooLong: description has 1025 characters; at most 1024 are allowed.',
-      'tooLong: compatibility has 501 characters; at most 500 are allowed.',
+      'tooLong: description has 1025 characters, but at most 1024 are allowed.',
+      'tooLong: compatibility has 501 characters, but at most 500 are allowed.',
     ])
   })
 
-  it('leaves out, with a warning, what has another form than it should', async () => {
+  it('omits fields of the wrong type with a warning', async () => {
     const text = file('name: a', 'description: d', 'license: [MIT]', 'metadata: text', 'allowed-tools: {Read: true}', 'compatibility: - b')
     const odd = file('name: a', 'description: d', 'license:', '  - MIT', 'metadata: text', 'allowed-tools:', '  Read: yes')
     expect(await refusal(text)).toMatchObject({ code: 'invalidYaml' })
     const { frontmatter: _, warnings, ...skill } = await parseSkill(odd)
     expect(skill).toEqual({ name: 'a', description: 'd', body: 'Do it.' })
     expect(warnings.map(({ message }) => message)).toEqual([
-      'license is not a text, and is left out.',
-      'metadata is not a mapping, and is left out.',
-      'allowed-tools is not a text, or a list of texts, and is left out.',
+      'license is not a text and is ignored.',
+      'metadata is not a mapping and is ignored.',
+      'allowed-tools is not a string or a list of strings and is ignored.',
     ])
   })
 
-  it('takes a list of tools only where all are names', async () => {
+  it('accepts a list of tools only if every item is a name', async () => {
     const withTools = (...lines: string[]) => parseSkill(file('name: a', 'description: d', 'allowed-tools:', ...lines))
     expect((await withTools('  - Bash(git log:*)', '  - Read')).allowedTools).toEqual(['Bash(git log:*)', 'Read'])
     expect((await withTools('  - Read', '  - [Edit]')).allowedTools).toBeUndefined()
     expect((await parseSkill(file('name: a', 'description: d', 'allowed-tools:'))).allowedTools).toEqual([])
   })
 
-  it('has no field that is that of every object', async () => {
+  it('ignores names of Object.prototype members', async () => {
     const { frontmatter, metadata } = await parseSkill(
       file('name: a', 'description: d', '__proto__: {license: MIT}', 'constructor: c', 'metadata:', '  __proto__:', '    polluted: yes'),
     )
@@ -188,18 +188,18 @@ describe('parseSkill', () => {
       `name: a\ndescription: d\n${Array.from({ length: 9 }, (_, i) => `a${i}: &a${i} [${Array(9).fill(i === 0 ? 'x' : `*a${i - 1}`)}]`).join('\n')}`,
     ],
     ['an alias of itself', 'name: a\ndescription: d\nmetadata: &m [*m]'],
-    ['lists in lists', `name: a\ndescription: d\nmetadata: ${'['.repeat(7000)}`],
-    ['lists in lists that end', `name: a\ndescription: d\nmetadata: ${'['.repeat(30)}${']'.repeat(30)}`],
-    ['mappings in mappings', `name: a\ndescription: d\nmetadata: ${'{a: '.repeat(1900)}`],
+    ['nested lists', `name: a\ndescription: d\nmetadata: ${'['.repeat(7000)}`],
+    ['closed nested lists', `name: a\ndescription: d\nmetadata: ${'['.repeat(30)}${']'.repeat(30)}`],
+    ['nested mappings', `name: a\ndescription: d\nmetadata: ${'{a: '.repeat(1900)}`],
     ['many uses of an anchor', `name: a\ndescription: d\nmetadata: [&a x${',*a'.repeat(2500)}]`],
-    ['an alias of nothing', 'name: *a\ndescription: d'],
-    ['nothing but commas', `name: [${','.repeat(8000)}]`],
-    ['nothing but quotes', '"'.repeat(8000)],
-  ])('refuses %s', async (_, yaml) => {
+    ['an undefined alias', 'name: *a\ndescription: d'],
+    ['only commas', `name: [${','.repeat(8000)}]`],
+    ['only quotes', '"'.repeat(8000)],
+  ])('rejects %s', async (_, yaml) => {
     expect(await refusal(file(yaml))).toMatchObject({ code: 'invalidYaml' })
   })
 
-  it('takes many brackets, where they are closed or text', async () => {
+  it('limits unclosed brackets, but not closed or quoted ones', async () => {
     const description = `${'[a] {b} '.repeat(200)}${'['.repeat(100)}`
     expect(await parseSkill(file('name: a', `description: "${description}"`))).toMatchObject({ description })
     expect(await refusal(file('name: a', `description: "${description}["`))).toMatchObject({
@@ -207,12 +207,12 @@ describe('parseSkill', () => {
     })
   })
 
-  it('runs nothing that a tag names', async () => {
+  it('never executes a YAML tag', async () => {
     const { frontmatter } = await parseSkill(file('name: a', 'description: !!js/function "d"', 'bytes: !!binary aGk=', 'own: !x 1'))
     expect(frontmatter).toMatchObject({ description: 'd', bytes: 'aGk=', own: '1' })
   })
 
-  it('looks for the second fence within 8,192 characters', async () => {
+  it('requires the closing fence within 8,192 characters', async () => {
     const padded = (length: number) => file('name: a', 'description: d', `# ${'x'.repeat(length)}`)
     expect(await parseSkill(padded(8100))).toMatchObject({ name: 'a' })
     // A line that only begins like a fence, right at the limit.
@@ -222,11 +222,11 @@ describe('parseSkill', () => {
     expect((await parseSkill(git + 'x'.repeat(1_000_000))).body).toHaveLength(1_000_007)
   })
 
-  it('refuses what is no text', async () => {
+  it('rejects a value that is not a string', async () => {
     for (const odd of [undefined, null, 7, new Uint8Array(3)]) await expect(parseSkill(odd as never)).rejects.toThrow(ConfigError)
   })
 
-  it('gives a skill or a SkillError for any text, and the instructions as they are', async () => {
+  it('returns a skill or a SkillError for any text', async () => {
     const line = fc.oneof(
       fc.constantFrom(
         '---',

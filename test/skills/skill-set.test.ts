@@ -17,8 +17,8 @@ async function setOf(name: string, description: string): Promise<SkillSet> {
   return loadSkillDir(memoryWorkspace({ 's/a/SKILL.md': skill(quoted(name), quoted(description)) }), 's', 'test')
 }
 
-describe('a set of skills', () => {
-  it('is an index for the system prompt', async () => {
+describe('SkillSet', () => {
+  it('formats an index for the system prompt', async () => {
     expect((await loadSkills(one, ['s'])).formatForPrompt()).toBe(`<available_skills>
   <skill>
     <name>git</name>
@@ -43,11 +43,11 @@ describe('a set of skills', () => {
     ['x'.repeat(1025), `${'x'.repeat(1024)}…`],
     ['line\nline', 'line\nline'],
     [' padded \n', 'padded'],
-  ])('shows %j as text', async (text, shown) => {
+  ])('escapes %j as text', async (text, shown) => {
     expect((await setOf('a', text)).formatForPrompt()).toContain(`<description>${shown}</description>`)
   })
 
-  it('has the same structure whatever the skills say', async () => {
+  it('produces the same structure for any skill text', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.string({ unit: 'binary', minLength: 1 }),
@@ -71,7 +71,7 @@ describe('a set of skills', () => {
     )
   })
 
-  it('merges with another, which wins, and neither changes', async () => {
+  it('merges with another set, which takes precedence, without changing either', async () => {
     const [a, b] = [await loadSkills(one, ['s']), await loadSkills(other, ['s'])]
     const before = JSON.stringify([a, b])
     const both = a.merge(b)
@@ -84,14 +84,12 @@ describe('a set of skills', () => {
     expect(() => (a.skills as unknown[]).push(1)).toThrow(TypeError)
   })
 
-  it('gives a selection, and names the known ones for a name it does not have', async () => {
+  it('selects skills by name, and lists known names for an unknown one', async () => {
     const set = (await loadSkills(one, ['s'])).merge(await loadSkills(other, ['s']))
     expect(set.select(['web', 'git', 'web']).skills.map(({ name }) => name)).toEqual(['git', 'web'])
     expect(set.select([]).formatForPrompt()).toBe('')
-    expect(() => set.select(['git', 'bad'])).toThrow(
-      'There is no skill "bad". Known: "X", "git", "web". 1 could not be loaded: see errors.',
-    )
-    expect(() => set.select(['__proto__'])).toThrow('There is no skill "__proto__"')
+    expect(() => set.select(['git', 'bad'])).toThrow('Unknown skill "bad". Known: "X", "git", "web". 1 could not be loaded: see errors.')
+    expect(() => set.select(['__proto__'])).toThrow('Unknown skill "__proto__"')
     expect(() => set.select('git' as never)).toThrow(ConfigError)
     expect(set.get('toString')).toBeUndefined()
   })
@@ -105,14 +103,14 @@ describe('an agent with skills', () => {
     return { agent, model, sent: model.provider.requests[0]?.systemPrompt }
   }
 
-  it('has their index after its system prompt', async () => {
+  it('appends the skill index to its system prompt', async () => {
     const skills = await loadSkills(one, ['s'])
     expect((await asked({ skills, systemPrompt: 'Be brief.' })).sent).toBe(`Be brief.\n\n${skills.formatForPrompt()}`)
     expect((await asked({ skills })).sent).toBe(skills.formatForPrompt())
     expect((await asked({ skills: await loadSkills(one, []), systemPrompt: 'Be brief.' })).sent).toBe('Be brief.')
   })
 
-  it('keeps them apart from it: copies, checkpoints and changes do not add them twice', async () => {
+  it('adds the index once, also after copies, checkpoints and changes', async () => {
     const skills = await loadSkills(one, ['s'])
     const { agent, model } = await asked({ skills, systemPrompt: 'Be brief.' })
     expect(agent.settings.systemPrompt).toBe('Be brief.')
@@ -125,15 +123,15 @@ describe('an agent with skills', () => {
     expect(agent.settings.skills?.skills).toHaveLength(1)
   })
 
-  it('has those of its profile', async () => {
+  it('applies the skills of its profile', async () => {
     const skills = await loadSkills(one, ['s'])
     const profile: AgentProfile = { systemPrompt: 'Be brief.', skills: ['web'] }
     expect((await asked(applyProfile(profile, { skills }))).sent).toBe(`Be brief.\n\n${skills.select(['web']).formatForPrompt()}`)
     expect((await asked(applyProfile({ ...profile, skills: [] }, { skills }))).sent).toBe('Be brief.')
     expect((await asked(applyProfile({}, { skills }))).sent).toBe(skills.formatForPrompt())
-    expect(() => applyProfile({ skills: ['pdf'] }, { skills })).toThrow('There is no skill "pdf". Known: "git", "web".')
+    expect(() => applyProfile({ skills: ['pdf'] }, { skills })).toThrow('Unknown skill "pdf". Known: "git", "web".')
     expect(() => new Agent(applyProfile(profile, { model: scripted([]) }))).toThrow(
-      /skills is a list; it must be a set of skills, as loadSkills makes it/,
+      /skills is a list; it must be a set of skills from loadSkills/,
     )
   })
 })

@@ -18,7 +18,7 @@ async function statesOf(agent: Agent): Promise<RunState[]> {
 }
 
 describe.each(ids)('a call with the id %s', (id) => {
-  it('tracks the call only after it was made', async () => {
+  it('tracks the call only after it starts', async () => {
     const agent = new Agent({ model: model(id, 'work'), tools: [work] })
     const states = await statesOf(agent)
     const seen = states.map(({ tools, children }) => [tools[id]?.status, children[id]])
@@ -30,7 +30,7 @@ describe.each(ids)('a call with the id %s', (id) => {
     expect([restored.tools[id]?.status, restored.children[id]]).toEqual(['done', undefined])
   })
 
-  it('shows the sub-agent of the call', async () => {
+  it("shows the call's sub-agent", async () => {
     const inner = new SubAgentTool({ name: 'helper', description: 'Helps.', model: model(id, 'work'), tools: [work], forward: 'events' })
     const agent = new Agent({ model: model(id, 'helper'), tools: [inner] })
     const last = (await statesOf(agent)).at(-1) ?? initialState()

@@ -38,12 +38,12 @@ describe('reduce: context notes', () => {
     expect(stateOf(started, { type: 'compactionEnded', ...same }).notes).toMatchObject([{ status: 'failed' }])
   })
 
-  it('creates the note from the end event alone', () => {
+  it('creates the compaction note from the end event alone', () => {
     expect(stateOf(ended).notes).toMatchObject([{ status: 'done', tokensBefore: 900, tokensAfter: 300 }])
     expect(stateOf(started, ended, started, ended).notes).toHaveLength(2)
   })
 
-  it('keeps prunes and reverts in order, including refused ones', () => {
+  it('keeps prunes and reverts in order, including rejected ones', () => {
     const prune: EventBody = { type: 'prunApplied', tokensRemoved: 40, messagesRemoved: 2, prunedMessageIds: ['a', 'b'], memo: 'dead end' }
     const revert: EventBody = { type: 'revertApplied', category: 'failure', target: 1, abandonedNodeIds: [2], applied: true, summary: 's' }
     const refused: EventBody = {
@@ -97,7 +97,7 @@ describe('reduce: end reasons', () => {
 })
 
 describe('reduce: requests and branches', () => {
-  it('keeps the last request of a run', () => {
+  it("keeps a run's last request", () => {
     const request = (systemPrompt: string): AnnotatedRequest => ({
       systemPrompt,
       messages: [],
@@ -138,7 +138,7 @@ describe('reduce: sub-agents', () => {
     'child',
   )
 
-  it('adds child messages beside the run, grouped by call', () => {
+  it('adds child messages separately from the run, grouped by call', () => {
     const growing = stateOf(ran, ...reported(child.slice(0, 3)))
     expect(childOf(growing, 'c1')).toMatchObject({ status: 'running', live: { id: 'x', blocks: [{ type: 'text', text: 'Hel' }] } })
     expect(growing.messages).toEqual([])
@@ -151,7 +151,7 @@ describe('reduce: sub-agents', () => {
     expect(childOf(state, 'other')).toBeUndefined()
   })
 
-  it('reaches the same state as a separate run', () => {
+  it('reduces sub-agent events to the same state as a separate run', () => {
     fc.assert(
       fc.property(anyRun, (events) => {
         expect(childOf(stateOf(ran, ...reported(events)), 'c1')).toEqual(reduceAll(events))
@@ -159,7 +159,7 @@ describe('reduce: sub-agents', () => {
     )
   })
 
-  it('leaves messages and tools of the run unchanged on child deltas', () => {
+  it("leaves the run's messages and tools unchanged on child deltas", () => {
     const before = stateOf(start('m'), end('m', []), ran, ...reported(child.slice(0, 2)))
     const [event] = asRun(reported(child.slice(2, 3)))
     if (event === undefined) throw new Error('no event')
@@ -169,7 +169,7 @@ describe('reduce: sub-agents', () => {
     expect(childOf(next, 'c1')).not.toBe(childOf(before, 'c1'))
   })
 
-  it('keeps only the newest messages and their calls', () => {
+  it('keeps only the newest messages of a sub-agent and their calls', () => {
     const many = Array.from({ length: 80 }, (_, n): EventBody[] => {
       const made = { type: 'toolCall' as const, id: `call-${n}`, name: 'look', arguments: {} }
       return [{ ...turnStart, turnIndex: n } as EventBody, started, ended, start(`m${n}`), end(`m${n}`, [made])]
@@ -189,7 +189,7 @@ describe('reduce: sub-agents', () => {
     expect(ended.tools.c1).toMatchObject({ status: 'cancelled', child: { status: 'aborted' } })
   })
 
-  it('starts over for a repeated call id', () => {
+  it('resets the state of a sub-agent for a repeated call id', () => {
     const again = asRun([agentStart, start('y')], 'second child')
     const asked = end('m', [{ type: 'toolCall', id: 'c1', name: 'researcher', arguments: {} }])
     const state = stateOf(ran, ...reported(child), done, start('m'), asked, ran, ...reported(again))

@@ -26,12 +26,12 @@ describe('reduce: messages', () => {
     expect(done.messages).toMatchObject([{ id: 'm', status: 'done', blocks: [{ type: 'text', text: 'Hello' }] }])
   })
 
-  it('starts an assistant message empty, whatever its live view holds', () => {
+  it('starts an assistant message empty, whatever its live view contains', () => {
     const state = stateOf({ type: 'messageStart', messageId: 'm', message: assistant('m', [{ type: 'text', text: 'too early' }]) })
     expect(state.live?.blocks).toEqual([])
   })
 
-  it('shows a user message at once, and keeps order', () => {
+  it('shows a user message immediately, and keeps order', () => {
     const said = { role: 'user' as const, id: 'u', content: [{ type: 'text' as const, text: 'hi' }], timestamp: 1 }
     const state = stateOf(
       { type: 'messageStart', messageId: 'u', message: said },
@@ -139,7 +139,7 @@ describe('reduce: background tasks', () => {
   const answered: EventBody = { type: 'toolExecutionEnd', ...call, result: shown, isError: false }
   const report = { content: [{ type: 'text' as const, text: 'Bees.' }] }
 
-  it('keeps running after its call, and ends with its report', () => {
+  it('keeps a background task running after its call, until its report', () => {
     const running = stateOf(started, begun, answered)
     expect(running.tools.c1).toMatchObject({ status: 'done', background: { backgroundId: 'search-1', task: 'Look.', status: 'running' } })
     const ended = stateOf(started, begun, answered, {
@@ -153,7 +153,7 @@ describe('reduce: background tasks', () => {
     expect(ended.tools.c1?.result).toEqual(shown)
   })
 
-  it('ignores the end of another task with the same call id', () => {
+  it('ignores the end of another background task with the same call id', () => {
     const other = { type: 'backgroundEnd', ...call, backgroundId: 'search-9', result: report, isError: true } as const
     expect(stateOf(started, begun, answered, other).tools.c1?.background?.status).toBe('running')
   })
@@ -165,7 +165,7 @@ describe('reduce: background tasks', () => {
 })
 
 describe('reduce: runs', () => {
-  it('keeps the conversation when the next run begins', () => {
+  it('keeps the conversation when the next run starts', () => {
     const first = reduceAll(asRun([agentStart, start('a'), end('a', []), agentEnd('error')]))
     const second = reduceAll(asRun([agentStart, start('b'), end('b', []), agentEnd()], 'run-2'), first)
     expect(second.messages.map((message) => message.id)).toEqual(['a', 'b'])

@@ -52,7 +52,7 @@ function lasting({ messages, tools, usage }: RunState): unknown {
 }
 
 describe('restoredState', () => {
-  it('restores the state shown before', async () => {
+  it('restores the state that the store showed before a reload', async () => {
     const agent = agentWith()
     const store = createStore()
     agent.subscribe(store.dispatch)
@@ -62,7 +62,7 @@ describe('restoredState', () => {
     expect(lasting(restoredState(agent.messages))).toEqual(lasting(store.getSnapshot()))
   })
 
-  it('serves as the initial state for the next run', async () => {
+  it('provides the initial state for the next run', async () => {
     const before = agentWith()
     await before.prompt('Go').result
     const agent = agentWith([...before.messages])
@@ -75,7 +75,7 @@ describe('restoredState', () => {
     expect(state.usage.output).toBe(10)
   })
 
-  it('cancels an unfinished call after a new message; before, its outcome is unknown', () => {
+  it('cancels an unfinished call after a new message, else reports an unknown outcome', () => {
     const said = (id: string): AgentMessage => ({ role: 'user', id, content: [{ type: 'text', text: 'Go' }], timestamp: 1 })
     const messages: AgentMessage[] = [
       said('u'),

@@ -12,7 +12,7 @@ const events = asRun([
 ])
 
 describe('createStore', () => {
-  it('publishes once per batch, however many events arrived', () => {
+  it('publishes once per batch of events', () => {
     const flushes: (() => void)[] = []
     const store = createStore(undefined, { schedule: (flush) => flushes.push(flush) })
     const before = store.getSnapshot()
@@ -28,7 +28,7 @@ describe('createStore', () => {
     expect(flushes).toHaveLength(1)
   })
 
-  it('follows a source to its end and publishes by microtask', async () => {
+  it('follows a source to its end and publishes in a microtask', async () => {
     const store = createStore()
     const states: string[] = []
     store.subscribe(() => states.push(store.getSnapshot().status))

@@ -20,7 +20,7 @@ const count = runs(60_000, 1_000_000)
 const statusLines = runs(30_000, 200_000)
 const toolUpdates = runs(20_000, 50_000)
 
-describe('an event log of many deltas', () => {
+describe('EventLog memory with many deltas', () => {
   it.each([
     ['nobody reads', 0],
     ['one reader never reads', 1],
@@ -45,7 +45,7 @@ describe('an event log of many deltas', () => {
     if (readerCount > 0) expect(chars).toBe(3 * count)
   })
 
-  it('stays small for a reader that lags behind a chatty tool', async () => {
+  it('stays small for a reader that lags behind frequent tool updates', async () => {
     const run = new RunEvents()
     const before = heapBytes()
     const log = new EventLog({ onListenerError: () => undefined })
@@ -60,13 +60,13 @@ describe('an event log of many deltas', () => {
 
   it.each<[string, number, (run: RunEvents, index: number) => AgentEvent[]]>([
     ['one call', statusLines, (run, index) => [run.progress(`line ${index}`)]],
-    ['calls that alternate', statusLines, (run, index) => [run.progress(`line ${index}`, `c${index % 4}`)]],
+    ['alternating calls', statusLines, (run, index) => [run.progress(`line ${index}`, `c${index % 4}`)]],
     [
-      'a call with updates between',
+      'a call with interleaved updates',
       statusLines / 2,
       (run, index) => [run.progress(`line ${index}`), run.toolUpdate('c1', `update ${index}`)],
     ],
-  ])('stays small for a reader that lags behind very many status lines of %s, and loses none', async (_, lines, report) => {
+  ])('stays small for a reader that lags behind status lines of %s, losing none', async (_, lines, report) => {
     const run = new RunEvents()
     const before = heapBytes()
     const log = new EventLog({ onListenerError: () => undefined })
@@ -80,7 +80,7 @@ describe('an event log of many deltas', () => {
     expect(next).toBe(lines)
   })
 
-  it('stays small for a reader that lags behind the status lines of a child loop', async () => {
+  it("stays small for a reader that lags behind a child loop's status lines", async () => {
     const run = new RunEvents()
     const before = heapBytes()
     const log = new EventLog({ onListenerError: () => undefined })
@@ -93,7 +93,7 @@ describe('an event log of many deltas', () => {
     expect(last).toMatchObject({ event: { text: `line ${statusLines - 1}` } })
   })
 
-  it('takes time in proportion, also with a reader that lags behind very many boundary events', async () => {
+  it('takes linear time, also for a reader that lags behind many boundary events', async () => {
     const boundaries = runs(50_000, 300_000)
     const run = new RunEvents()
     const log = new EventLog({ replayBytes: 64 * 1024, onListenerError: () => undefined })

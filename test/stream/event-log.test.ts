@@ -20,7 +20,7 @@ function thrown(act: () => unknown): unknown {
 }
 
 describe('reading an event log', () => {
-  it('gives each reader the same events in order, early or late, and ends', async () => {
+  it('delivers the same events in order to early and late readers, and ends', async () => {
     const { log, run } = newLog()
     const early = drain(log.read())
     const sent = [run.turn(), run.text('a'), run.text('b'), run.progress('p')]
@@ -36,7 +36,7 @@ describe('reading an event log', () => {
     }
   })
 
-  it('gives deltas as they were, wherever a reader starts among them', async () => {
+  it('delivers unmerged deltas from any start position', async () => {
     const { log, run } = newLog()
     const call = (toolCallId: string, delta: string) =>
       run.delta({ type: 'toolCallDelta', contentIndex: 0, toolCallId, toolName: 'add', delta })
@@ -54,7 +54,7 @@ describe('reading an event log', () => {
     }
   })
 
-  it('starts after the cursor, also one that lies ahead', async () => {
+  it('starts after the cursor, also one in the future', async () => {
     const { log, run } = newLog()
     log.append(run.text('a'))
     const [second, ahead] = [drain(log.read({ after: 1 })), drain(log.read({ after: 3 }))]
@@ -64,7 +64,7 @@ describe('reading an event log', () => {
     expect(textIn(await ahead)).toBe('d')
   })
 
-  it('answers waiting calls in order, and those left over with the end', async () => {
+  it('resolves pending reads in order, and the remaining ones at the end', async () => {
     const { log, run } = newLog()
     const reader = log.read()
     const calls = [1, 2, 3, 4].map(() => reader.next())
@@ -77,7 +77,7 @@ describe('reading an event log', () => {
     expect(await reader.next()).toEqual({ done: true, value: undefined })
   })
 
-  it('gives what is there to who does not wait, and each event once', async () => {
+  it('returns available events to a non-waiting reader, each event once', async () => {
     const { log, run } = newLog()
     const reader = log.read()
     expect(reader.ready()).toBeUndefined()
@@ -92,7 +92,7 @@ describe('reading an event log', () => {
     expect([reader.ready(), (await reader.next()).done]).toEqual([undefined, true])
   })
 
-  it('ends for a reader that leaves, and for nobody else', async () => {
+  it('ends only for the reader that returns', async () => {
     const { log, run } = newLog()
     const [leaving, staying] = [log.read(), log.read()]
     const [waiting, other] = [leaving.next(), staying.next()]
@@ -106,7 +106,7 @@ describe('reading an event log', () => {
     expect((await staying.next()).value).toMatchObject({ seq: 2 })
   })
 
-  it('takes nothing after its end', async () => {
+  it('ignores events after it is closed', async () => {
     const { log, run } = newLog()
     log.append(run.text('a'))
     log.close()
@@ -115,18 +115,18 @@ describe('reading an event log', () => {
     expect(textIn(await drain(log.read()))).toBe('a')
   })
 
-  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('refuses the cursor %d', (after) => {
+  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('rejects the cursor %d', (after) => {
     const { log } = newLog()
     expect(thrown(() => log.read({ after }))).toBeInstanceOf(ConfigError)
   })
 
-  it.each([-1, Number.NaN])('refuses a budget of %d', (replayBytes) => {
+  it.each([-1, Number.NaN])('rejects a budget of %d', (replayBytes) => {
     expect(thrown(() => newLog(replayBytes))).toBeInstanceOf(ConfigError)
   })
 })
 
-describe('listening to an event log', () => {
-  it('calls listeners synchronously, in order, until they stop', () => {
+describe('subscribing to an event log', () => {
+  it('calls listeners synchronously, in order, until they unsubscribe', () => {
     const { log, run } = newLog()
     const heard: string[] = []
     const stop = log.subscribe((event) => heard.push(`a${event.seq}`))
@@ -139,7 +139,7 @@ describe('listening to an event log', () => {
     expect(heard).toEqual(['a1', 'b1', 'b2'])
   })
 
-  it('counts the same function twice, and stops each on its own', () => {
+  it('accepts the same function twice, and unsubscribes each separately', () => {
     const { log, run } = newLog()
     let calls = 0
     const listener = () => void calls++
@@ -151,7 +151,7 @@ describe('listening to an event log', () => {
     expect(calls).toBe(3)
   })
 
-  it('reports what a listener throws or rejects with, and disturbs nobody', async () => {
+  it('reports errors that a listener throws or rejects with, and continues', async () => {
     const { log, run, errors } = newLog()
     const heard: number[] = []
     log.subscribe(() => {
@@ -167,7 +167,7 @@ describe('listening to an event log', () => {
     expect(errors).toEqual([new Error('thrown'), new Error('rejected')])
   })
 
-  it('survives a logger that throws', () => {
+  it('survives an error handler that throws', () => {
     const log = new EventLog({
       onListenerError: () => {
         throw new Error('no logger')
@@ -179,7 +179,7 @@ describe('listening to an event log', () => {
     expect(() => log.append(new RunEvents().turn())).not.toThrow()
   })
 
-  it('lets listeners come and go during an event', () => {
+  it('allows subscribing and unsubscribing during an event', () => {
     const { log, run } = newLog()
     const heard: string[] = []
     const stopFirst = log.subscribe((event) => {
@@ -194,7 +194,7 @@ describe('listening to an event log', () => {
     expect(heard).toEqual(['first1', 'added2'])
   })
 
-  it('keeps the order when a listener causes another event', () => {
+  it('keeps the order if a listener appends another event', () => {
     const { log, run } = newLog()
     const heard: string[] = []
     log.subscribe((event) => {
@@ -211,10 +211,10 @@ describe('listening to an event log', () => {
   })
 })
 
-describe('an event log beyond its budget', () => {
+describe('an event log over its budget', () => {
   const budget = 20_000
 
-  it('joins the deltas a reader missed, block by block, into flat ranges', async () => {
+  it('merges the deltas that a reader missed, block by block', async () => {
     const { log, run } = newLog(budget)
     const reader = log.read()
     let text = ''
@@ -234,7 +234,7 @@ describe('an event log beyond its budget', () => {
     expect(events.find((event) => event.type === 'turnStart')).toMatchObject({ seq: 1001 })
   })
 
-  it('keeps the name and id of a tool call in its joined deltas, and calls apart', async () => {
+  it('keeps tool name and id in merged deltas, and separates calls', async () => {
     const { log, run } = newLog(budget)
     const reader = log.read()
     const call = (toolCallId: string, delta: string) =>
@@ -246,7 +246,7 @@ describe('an event log beyond its budget', () => {
     expect(events.find((event) => event.seq > 500)).toMatchObject({ fromSeq: 501, delta: { toolCallId: 'c2' } })
   })
 
-  it('keeps of tool updates a reader missed little more than the newest per call', async () => {
+  it('keeps roughly the newest missed tool update per call', async () => {
     const { log, run } = newLog(budget)
     const reader = log.read()
     for (let count = 0; count < 5000; count++) log.append(run.toolUpdate(`c${count % 3}`, `${count}`))
@@ -259,7 +259,7 @@ describe('an event log beyond its budget', () => {
     expect(events.at(-1)).toMatchObject({ type: 'progressMessage' })
   })
 
-  it('drops the deltas of child loops that a reader missed, and nothing else of them', async () => {
+  it('drops missed deltas of child loops, but no other child events', async () => {
     const { log, run } = newLog(budget)
     const child = new RunEvents()
     const reader = log.read()
@@ -273,7 +273,7 @@ describe('an event log beyond its budget', () => {
     expect(ofChild.at(-1)).toMatchObject({ event: { type: 'progressMessage', text: 'child done' } })
   })
 
-  it('drops no other event while a reader has yet to get it', async () => {
+  it('drops no other event before a reader receives it', async () => {
     const { log, run } = newLog(budget)
     const reader = log.read()
     for (let count = 0; count < 3000; count++) log.append(run.progress(`${count}`))
@@ -281,7 +281,7 @@ describe('an event log beyond its budget', () => {
     expect((await drain(reader)).map((event) => event.seq)).toEqual(Array.from({ length: 3000 }, (_, index) => index + 1))
   })
 
-  it('forgets the oldest when nobody lags, and says which cursor still works', async () => {
+  it('evicts the oldest events without lagging readers, and reports the oldest cursor', async () => {
     const { log, run } = newLog(budget)
     expect(log.oldest).toBe(0)
     for (let count = 0; count < 3000; count++) log.append(run.progress(`${count}`))
@@ -295,7 +295,7 @@ describe('an event log beyond its budget', () => {
     expect(seqs).toEqual(Array.from({ length: 3000 - log.oldest }, (_, index) => log.oldest + 1 + index))
   })
 
-  it('keeps the newest half of the budget as it was appended', async () => {
+  it('keeps the newest half of the budget unmerged', async () => {
     const { log, run } = newLog(budget)
     for (let count = 0; count < 3000; count++) log.append(run.text('word '))
     const exact = Math.floor(budget / 2 / 50)
@@ -305,7 +305,7 @@ describe('an event log beyond its budget', () => {
     expect(await drain(reader)).toHaveLength(exact)
   })
 
-  it('expires a cursor inside a joined event', () => {
+  it('expires a cursor inside a merged event', () => {
     const { log, run } = newLog(budget)
     for (let count = 0; count < 500; count++) log.append(run.text('word '))
     expect(log.oldest).toBe(0)
@@ -313,7 +313,7 @@ describe('an event log beyond its budget', () => {
     expect(() => log.read({ after: 0 })).not.toThrow()
   })
 
-  it('lets go of a reader that leaves', async () => {
+  it('releases the events of a reader that returns', async () => {
     const { log, run } = newLog(budget)
     const reader = log.read()
     for (let count = 0; count < 1000; count++) log.append(run.progress('p'))
@@ -323,7 +323,7 @@ describe('an event log beyond its budget', () => {
     expect(log.oldest).toBeGreaterThan(1900)
   })
 
-  it('remembers nothing with a budget of 0, and still gives a reader everything', async () => {
+  it('keeps no history with a budget of 0, and still delivers every event', async () => {
     const { log, run } = newLog(0)
     const reader = log.read()
     for (const text of ['a', 'b', 'c']) log.append(run.text(text))
@@ -336,7 +336,7 @@ describe('an event log beyond its budget', () => {
     ['cyclic', Object.assign([], { 0: [] as unknown[] })],
     ['long', Array.from({ length: 100_000 }, () => 1)],
     ['deep', JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`)],
-  ])('takes a tool update whose details are %s', (name, details) => {
+  ])('accepts a tool update whose details are %s', (name, details) => {
     const { log, run } = newLog(budget)
     if (name === 'cyclic' && Array.isArray(details)) details[0] = details
     const update = run.toolUpdate('c1', 'x')

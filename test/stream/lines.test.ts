@@ -17,15 +17,15 @@ describe('lines', () => {
   it.each([
     ['LF', 'a\nb\n', ['a', 'b']],
     ['CRLF', 'a\r\nb\r\n', ['a', 'b']],
-    ['a last line without an end', 'a\nb', ['a', 'b']],
+    ['an unterminated last line', 'a\nb', ['a', 'b']],
     ['blank lines', '\n\r\n a \n\n', ['a']],
     ['a BOM', '\ufeffa\n', ['a']],
-    ['nothing', '', []],
-  ])('%s', (_what, text, expected) => {
+    ['empty input', '', []],
+  ])('decodes %s', (_what, text, expected) => {
     expect(linesOf([bytes(text)])).toEqual(expected)
   })
 
-  it('do not depend on where the bytes are cut', () => {
+  it('decodes the same lines, however the bytes are split', () => {
     const line = fc.string({ unit: 'grapheme', minLength: 1 }).map((text) => JSON.stringify(text))
     fc.assert(
       fc.property(fc.array(line), fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (lines, sizes) => {
@@ -41,7 +41,7 @@ describe('lines', () => {
     )
   })
 
-  it('that never end are refused', () => {
+  it('rejects a line that never ends', () => {
     const decoder = createLineDecoder(() => undefined)
     const mebi = new Uint8Array(1024 * 1024).fill(97)
     expect(() => {

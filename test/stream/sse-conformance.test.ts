@@ -20,8 +20,8 @@ const cases: Case[] = isPresent ? JSON.parse(readFileSync(file, 'utf8')).cases :
 /** The recorded outcome drops a frame that no blank line closed; `end` reports it, as model services need. */
 const unclosed = new Set(['wpt-data-before-final-empty-line', 'own-no-final-blank', 'own-no-final-newline', 'esp-mixed-comments'])
 
-describe.skipIf(!isPresent)('server-sent events as others test them', () => {
-  it.each(cases)('$name', ({ name, chunks, events, eventCount, dataLengths }) => {
+describe.skipIf(!isPresent)('recorded server-sent events', () => {
+  it.each(cases)('decodes $name', ({ name, chunks, events, eventCount, dataLengths }) => {
     const bytes = chunks.map((chunk) => new Uint8Array(Buffer.from(chunk, 'base64')))
     const frames = decode(bytes, 'cut')
     expect(frames).toHaveLength(eventCount)
@@ -33,5 +33,5 @@ describe.skipIf(!isPresent)('server-sent events as others test them', () => {
     expect(decode(bytes, 'end')).toHaveLength(eventCount + (unclosed.has(name) ? 1 : 0))
   })
 
-  it('are all there', () => expect(cases.length).toBeGreaterThan(140))
+  it('contains every recorded case', () => expect(cases.length).toBeGreaterThan(140))
 })

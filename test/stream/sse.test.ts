@@ -17,23 +17,23 @@ describe('createSseDecoder', () => {
     ['no data', 'event: a\n\ndata: 1\n\n', [frame('1')]],
     ['an empty name', 'event:\ndata: 1\n\n', [frame('1')]],
     ['one BOM', '\uFEFFdata: 1\n\n\uFEFFdata: 2\n\ndata: \uFEFF3\n\n', [frame('1'), frame('\uFEFF3')]],
-    ['one BOM of two', '\uFEFF\uFEFFdata: 1\n\ndata: 2\n\n', [frame('2')]],
-    ['separators that are not line ends', 'data: a\u2028b\u0085c\n\n', [frame('a\u2028b\u0085c')]],
-    ['nothing', '', []],
+    ['only one of two BOMs', '\uFEFF\uFEFFdata: 1\n\ndata: 2\n\n', [frame('2')]],
+    ['separators that are not line breaks', 'data: a\u2028b\u0085c\n\n', [frame('a\u2028b\u0085c')]],
+    ['empty input', '', []],
   ])('reads %s', (_name, text, expected) => {
     expect(decode([utf8(text)], 'end')).toEqual(expected)
     expect(decode([utf8(text)], 'cut')).toEqual(expected)
   })
 
   it.each(['data: 1', 'data: 1\n', 'data: 1\r', 'data: 1\r\n', 'event: \ndata: 1'])(
-    'reports a last frame without blank line at the end: %j',
+    'reports a last frame without a blank line at the end: %j',
     (text) => {
       expect(decode([utf8(text)], 'end')).toEqual([frame('1')])
       expect(decode([utf8(text)], 'cut')).toEqual([])
     },
   )
 
-  it('replaces bytes that are not UTF-8, also at the very end', () => {
+  it('replaces invalid UTF-8 bytes, also at the end', () => {
     expect(decode([utf8('data: a'), Uint8Array.of(0xff), utf8('b\n\n')], 'end')).toEqual([frame('a\uFFFDb')])
     expect(decode([utf8('data: a'), Uint8Array.of(0xf0, 0x9f)], 'end')).toEqual([frame('a\uFFFD')])
   })
@@ -44,7 +44,7 @@ describe('createSseDecoder', () => {
     expect(decode([bytes.subarray(0, 9)], 'cut')).toEqual([frame('1')])
   })
 
-  it('gives the same frames however the bytes are cut', () => {
+  it('decodes the same frames, however the bytes are split', () => {
     const piece = fc.constantFrom(
       'data: ',
       'data:',
@@ -73,7 +73,7 @@ describe('createSseDecoder', () => {
     )
   })
 
-  it('gives the same frames byte by byte', () => {
+  it('decodes the same frames byte by byte', () => {
     const bytes = utf8('\uFEFFevent: a\r\ndata: 東🙂\r\ndata: 2\r\rdata: 3\n\n')
     expect(
       decode(
@@ -83,7 +83,7 @@ describe('createSseDecoder', () => {
     ).toEqual([frame('東🙂\n2', 'a'), frame('3')])
   })
 
-  it('takes linear time for one line, and for one frame, in very many chunks', () => {
+  it('takes linear time for a line and for a frame in many chunks', () => {
     const chunk = utf8('x'.repeat(256))
     const count = 60_000
     const [line] = decode([utf8('data: '), ...Array.from({ length: count }, () => chunk)], 'end')
@@ -95,7 +95,7 @@ describe('createSseDecoder', () => {
     expect(lines[0]?.data.length).toBe(2 * 200_000 - 1)
   })
 
-  describe('with a limit', () => {
+  describe('with maxBufferChars', () => {
     const options = { maxBufferChars: 1000 }
     const tooLong = expect.objectContaining({ code: 'network', isRetryable: false, message: expect.stringContaining('1000 characters') })
     const failure = (chunks: string[]): unknown => {
@@ -115,11 +115,11 @@ describe('createSseDecoder', () => {
       expect(failure(Array.from({ length: 600 }, () => 'data: x\n'))).toEqual(tooLong)
     })
 
-    it('holds nothing of what it skips', () => {
+    it('buffers nothing that it skips', () => {
       expect(failure([':', 'c'.repeat(5000), '\n', 'other: ', 'c'.repeat(5000), '\ndata: 1\n\n'])).toEqual([frame('1')])
     })
 
-    it('counts no frame that has ended', () => {
+    it('excludes completed frames from the limit', () => {
       expect(failure(Array.from({ length: 100 }, () => `data: ${'x'.repeat(900)}\n\n`))).toHaveLength(100)
     })
   })

@@ -22,7 +22,7 @@ export function openAiHostTests(name: string, ask: AskEndpoint): void {
   const conversation = (kind: string) => `${kind}-${crypto.randomUUID()}`
 
   describe(name, () => {
-    it('streams a completion of a session, and goes on with it as a response', async () => {
+    it('streams a completion of a session and continues it as a response', async () => {
       const id = conversation('talk')
       const messages = [{ role: 'user' as const, content: 'Go.' }]
       const stream = await client.chat.completions.create({ model, messages, stream: true }, { headers: { 'x-session-id': id } })
@@ -35,7 +35,7 @@ export function openAiHostTests(name: string, ask: AskEndpoint): void {
       expect([branch.status, branch.conversation?.id]).toEqual(['completed', id])
     })
 
-    it('asks about a call, and goes on after the yes; a stranger reaches none of it', async () => {
+    it('requests approval and continues once approved, hidden from other users', async () => {
       const first = await client.responses.create({ model, input: 'Send it.', conversation: conversation('ask') })
       const [asked] = first.output
       expect(asked).toMatchObject({ type: 'mcp_approval_request', name: 'send_mail' })
@@ -48,7 +48,7 @@ export function openAiHostTests(name: string, ask: AskEndpoint): void {
       expect(second.output_text).toBe('Sent.')
     })
 
-    it('answers in the background, and gives what came of it', async () => {
+    it('responds in the background and returns the result', async () => {
       const begun = await client.responses.create({ model, input: 'Go.', conversation: conversation('slow'), background: true })
       expect(begun.status).toBe('in_progress')
       const done = await vi.waitFor(async () => {

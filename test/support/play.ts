@@ -5,6 +5,7 @@ import {
   type AgentRun,
   type AgentTool,
   defineTool,
+  type EventOf,
   type Model,
   type PromptInput,
   type RunResult,
@@ -72,8 +73,8 @@ export function outline(events: readonly AgentEvent[]): string[] {
   })
 }
 
-export function ofType<T extends AgentEvent['type']>(events: readonly AgentEvent[], type: T): Extract<AgentEvent, { type: T }>[] {
-  return events.filter((event): event is Extract<AgentEvent, { type: T }> => event.type === type)
+export function ofType<T extends AgentEvent['type']>(events: readonly AgentEvent[], type: T): EventOf<T>[] {
+  return events.filter((event): event is EventOf<T> => event.type === type)
 }
 
 /** Waits for the first event of a type. */

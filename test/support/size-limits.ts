@@ -5,12 +5,12 @@ const kB = 1000
  * beats bytes.
  */
 export const sizeLimits = {
-  /** Loaded scripts of the first program (examples/first.ts with a provider), in bytes of gzip. */
-  loaded: 108 * kB,
+  /** Loaded scripts of the first program (examples/first.ts with a provider), in bytes of gzip. Issue 45 allowed 1.5 kB more here and below. */
+  loaded: 108.7 * kB,
   /** How many scripts that is. */
   requests: 3,
   /** gzip, of the same program in one file. */
-  oneFile: 138 * kB,
+  oneFile: 139.4 * kB,
   /** All files of the package, unpacked. */
   unpacked: 6400 * kB,
   /** The most scripts in `dist`, without the playground. */
@@ -29,7 +29,7 @@ export const limitTexts = {
 /** What pages say of the limits, word for word. */
 export const documentedSizes: Readonly<Record<string, readonly string[]>> = {
   'docs/internals/performance.md': [
-    `| really loaded, gzip | ${limitTexts.loaded} |`,
+    `| loaded by the browser, gzip | ${limitTexts.loaded} |`,
     `| the same program in one file, gzip | ${limitTexts.oneFile} |`,
     `| the package, unpacked | ${limitTexts.unpacked} |`,
   ],

@@ -22,7 +22,7 @@ async function read(response: Response): Promise<{ chunks: number[]; text: strin
 }
 
 describe('faultFetch', () => {
-  it('answers each call by its script, the last one from then on, and records the calls', async () => {
+  it('returns scripted responses in order, repeats the last and records the calls', async () => {
     const fetch = faultFetch({ status: 503, headers: { 'retry-after': '1' } }, { body: 'ok' })
     const first = await fetch(url, { method: 'POST', headers: { a: 'b' }, body: 'question' })
     expect([first.status, first.headers.get('retry-after'), await first.text()]).toEqual([503, '1', ''])
@@ -35,7 +35,7 @@ describe('faultFetch', () => {
     expect(fetch.openStreams).toBe(0)
   })
 
-  it('splits into chunks without changing the bytes, and by a seed always the same way', async () => {
+  it('splits the body without changing bytes, reproducibly by seed', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.string({ unit: 'binary' }),
@@ -51,7 +51,7 @@ describe('faultFetch', () => {
     expect((await read(await faultFetch({ body: 'abcde', split: 2 })(url))).chunks).toEqual([2, 2, 1])
   })
 
-  it('cuts as a clean end or as a broken connection', async () => {
+  it('truncates as a clean end or as a broken connection', async () => {
     const script: FaultScript = { body: 'abcdef', split: 2 }
     expect(await read(await faultFetch({ ...script, cut: { at: 3, how: 'end' } })(url))).toEqual({ chunks: [2, 1], text: 'abc' })
     const broken = await read(await faultFetch({ ...script, cut: { at: 3, how: 'reset' } })(url))
@@ -62,7 +62,7 @@ describe('faultFetch', () => {
     expect(await (await faultFetch({ body: 'abcdef', duplicate: { from: 1, to: 3 } })(url)).text()).toBe('abcbcdef')
   })
 
-  it('stalls until it is aborted, and says when the reader waits', async () => {
+  it('stalls until aborted, and reports when the reader waits', async () => {
     const controller = new AbortController()
     const reason = new Error('enough')
     const fetch = faultFetch({ body: 'abcdef', stall: { at: 2, onStall: () => controller.abort(reason) } })

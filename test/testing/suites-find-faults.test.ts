@@ -43,11 +43,11 @@ function faultyStore(fault: Fault, wrap = (store: SessionStore): SessionStore =>
 }
 
 describe('sessionStoreSuite', () => {
-  it('has nothing against a store that keeps the contract', async () => {
+  it('accepts a store that meets the contract', async () => {
     expect(await failures(faultyStore(() => ({})))).toEqual([])
   })
 
-  it('finds writers that are not fenced', async () => {
+  it('detects unfenced writers', async () => {
     await expectFound(
       [
         'refuses the older of two writers, or reports the fork',
@@ -69,7 +69,7 @@ describe('sessionStoreSuite', () => {
     )
   })
 
-  it('finds a claim that reads before it fences', async () => {
+  it('detects a claim that reads before it fences', async () => {
     await expectFound(['loses nothing that it acknowledged while writers take over from each other'], (driver) => ({
       claim: async (sessionId, agentId) => {
         const lines = (await driver.read(sessionId, 0)) ?? []
@@ -79,7 +79,7 @@ describe('sessionStoreSuite', () => {
     }))
   })
 
-  it('finds acknowledgements that come before the record is there', async () => {
+  it('detects acknowledgements before the record is visible', async () => {
     await expectFound(['acknowledges what every reader can see from then on'], (driver) => ({
       append: async (claim, lines) => {
         setTimeout(() => void driver.append(claim, lines).catch(() => {}), 0)
@@ -87,7 +87,7 @@ describe('sessionStoreSuite', () => {
     }))
   })
 
-  it('finds lists without an order, lists that miss sessions, and ones that show those nobody wrote to', async () => {
+  it('detects unordered lists, missing sessions and sessions without records', async () => {
     const order = 'lists ids, most recently written first'
     await expectFound([order], (driver) => ({
       list: async () => (await driver.list()).map((each) => ({ ...each, lastActiveAt: 0 })).reverse(),
@@ -103,7 +103,7 @@ describe('sessionStoreSuite', () => {
     }))
   })
 
-  it('finds a tail that is lost, and one that is lost only for readers in the middle', async () => {
+  it('detects lost tails, also only after a cursor', async () => {
     await expectFound(['acknowledges what every reader can see from then on'], (driver) => ({
       read: async (id, after) => (await driver.read(id, after))?.slice(0, -1),
     }))
@@ -112,7 +112,7 @@ describe('sessionStoreSuite', () => {
     }))
   })
 
-  it('finds text that is changed on its way', async () => {
+  it('detects text changed in storage', async () => {
     const lossy = (driver: LogDriver): Partial<LogDriver> => ({
       append: (claim, lines) =>
         driver.append(
@@ -131,13 +131,13 @@ describe('sessionStoreSuite', () => {
     await expectFound(['keeps bodies of megabytes'], small)
   })
 
-  it('finds a store that deletes nothing, and one that says so of everything', async () => {
+  it('detects a store that deletes nothing or always reports a deletion', async () => {
     const name = 'deletes, and says whether there was something to delete'
     await expectFound([name], () => ({ delete: async () => true }))
     await expectFound([name], (driver) => ({ delete: async (id) => !(await driver.delete(id)) }))
   })
 
-  it('finds a delete that keeps lines: they are back when the session begins anew', async () => {
+  it('detects a deletion whose lines reappear in a recreated session', async () => {
     await expectFound(['begins anew with nothing of a deleted session'], (driver) => {
       const kept = new Map<string, readonly string[]>()
       const withKept = (id: string, lines: readonly string[]) => [...(kept.get(id) ?? []), ...lines]
@@ -158,7 +158,7 @@ describe('sessionStoreSuite', () => {
     })
   })
 
-  it('finds epochs that restart with a session that was deleted: its old writer passes for the new one', async () => {
+  it('detects epochs that restart after a deletion and admit the old writer', async () => {
     await expectFound(['refuses the writer of a deleted session also when the session exists again'], (driver) => {
       const epochs = new Map<string, number>()
       const claims = new Map<string, LogClaim>()
@@ -182,7 +182,7 @@ describe('sessionStoreSuite', () => {
     })
   })
 
-  it('finds epochs that restart with every claim', async () => {
+  it('detects epochs that restart with every claim', async () => {
     await expectFound(['goes on where the writer before it ended'], (driver) => {
       const inner = new WeakMap<LogClaim, LogClaim>()
       return {
@@ -198,7 +198,7 @@ describe('sessionStoreSuite', () => {
     })
   })
 
-  it('finds a release that removes a newer claim', async () => {
+  it('detects a release that removes a newer claim', async () => {
     const name = 'leaves the newer writer its right when an older one is closed'
     await expectFound([name], (driver) => {
       const newest = new Map<string, LogClaim>()
@@ -230,7 +230,7 @@ describe('sessionStoreSuite', () => {
     })
   })
 
-  it('finds lists that tell nothing, and pages that lose or repeat sessions', async () => {
+  it('detects incomplete summaries, and pages that lose or repeat sessions', async () => {
     await expectFound(['tells title, times and counts of a session'], (driver) => ({
       append: (claim, lines) => driver.append(claim, lines),
     }))
@@ -241,7 +241,7 @@ describe('sessionStoreSuite', () => {
     await expectFound([pages], (driver) => ({ list: async ({ limit } = {}) => (await driver.list()).slice(0, limit) }))
   })
 
-  it('finds a store that keeps references', async () => {
+  it('detects a store that keeps references', async () => {
     await expectFound(
       ['stores a copy: changing the argument during or after the save has no effect', 'loads a copy: changing it has no effect'],
       () => ({}),
@@ -256,7 +256,7 @@ describe('sessionStoreSuite', () => {
     )
   })
 
-  it('finds a store that takes any id', async () => {
+  it('detects a store that accepts any id', async () => {
     await expectFound(
       ['refuses the id "../up" in save, load, tail, open and delete'],
       () => ({}),
@@ -264,7 +264,7 @@ describe('sessionStoreSuite', () => {
     )
   })
 
-  it('finds promises that are not kept: the suite only waits for what is declared as eventual', async () => {
+  it('detects broken promises that are not declared as eventual', async () => {
     const create = (): SessionStore => {
       const driver = memoryDriver()
       let visible: readonly string[] | undefined
@@ -366,33 +366,33 @@ function toySuite(faults: Faults, only?: string): Promise<string[]> {
 }
 
 describe('streamProviderSuite', () => {
-  it('has nothing against a provider that keeps the contract', async () => {
+  it('accepts a provider that meets the contract', async () => {
     expect(await toySuite({})).toEqual([])
   })
 
-  it('finds success without a terminal event', async () => {
+  it('detects success without a terminal event', async () => {
     const failed = await toySuite({ acceptsAnyEnd: true })
     expect(failed.some((name) => name.startsWith('cut at any byte (end)'))).toBe(true)
   })
 
-  it('finds deltas after the end', async () => {
+  it('detects deltas after the end', async () => {
     expect(await toySuite({ emitsLate: true })).toContain('emits nothing after it settled')
   })
 
-  it('finds decoding that depends on how the bytes arrive', async () => {
+  it('detects decoding that depends on chunk boundaries', async () => {
     expect(await toySuite({ decodesByChunk: true })).toContain('gives the same message and deltas however the bytes arrive')
   })
 
-  it('finds the key in an error', async () => {
+  it('detects the key in an error', async () => {
     expect(await toySuite({ quotesBody: true })).toContain('HTTP 401: fails with auth, without the key in anything printable')
   })
 
-  it('finds redirects that are followed', async () => {
+  it('detects followed redirects', async () => {
     const name = 'tells fetch not to follow redirects, because the key would go along'
     expect(await toySuite({ followsRedirects: true })).toEqual([name])
   })
 
-  it('finds an abort that is ignored', async () => {
+  it('detects an ignored abort', async () => {
     expect(await toySuite({ ignoresAbort: true }, 'before it began')).toEqual([
       'aborted before it began: cancelled, and nothing is emitted',
     ])

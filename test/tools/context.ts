@@ -6,7 +6,17 @@ export function context(signal: AbortSignal = new AbortController().signal): Too
   const ids = { toolCallId: 'call', toolName: 'tool', sessionId: 'session', loopId: 'loop' }
   const nothing = () => undefined
   const budget = { charge: nothing, exceeded: nothing }
-  return { ...ids, signal, budget, update: nothing, progress: nothing, childEvent: nothing, changeContext: nothing }
+  return {
+    context: undefined,
+    data: nothing,
+    ...ids,
+    signal,
+    budget,
+    update: nothing,
+    progress: nothing,
+    childEvent: nothing,
+    changeContext: nothing,
+  }
 }
 
 /** The text of a tool's answer. */

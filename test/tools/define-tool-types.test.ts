@@ -33,11 +33,11 @@ describe('result types of defineTool', () => {
     defineTool({ ...base, parameters: json, execute: (args: { city: string }) => ({ ...weather, ...args }) }),
   ] satisfies AgentTool[]
 
-  it('accepts zod, valibot and JSON Schema, and runs the tools', async () => {
+  it('accepts zod, valibot and JSON Schema and runs the tools', async () => {
     for (const tool of tools) await tool.execute({ city: 'Oslo', days: 2 }, context())
   })
 
-  it('shows the JSON form of a Date to model and application', async () => {
+  it('passes the JSON form of a Date to the model and the application', async () => {
     const look = defineTool({ ...base, parameters: json, execute: () => ({ ...weather, days: [at] }) })
     const now = defineTool({ ...base, name: 'now', parameters: json, execute: () => at })
     const calls = [look, now].map(({ name }) => ({ name, arguments: {} }))
@@ -49,7 +49,7 @@ describe('result types of defineTool', () => {
     expect(ended).toEqual([{ city: 'Oslo', at: told, days: [told] }, told])
   })
 
-  it('infers JSON types for the UI', () => {
+  it('infers the JSON types for the UI', () => {
     const look = defineTool({ ...base, parameters: city, execute: () => weather })
     expectTypeOf<InferTools<readonly [typeof look]>['look']>().toEqualTypeOf<{
       input: { city: string; days?: number | undefined }

@@ -8,7 +8,7 @@ import { context } from './context.ts'
 const base = { name: 'add', description: 'Adds.', execute: () => 'done' }
 
 describe('defineTool', () => {
-  it('types and runs a tool on a zod schema', async () => {
+  it('infers types from a zod schema and runs the tool', async () => {
     const tool = defineTool({
       name: 'add',
       description: 'Adds.',
@@ -18,10 +18,10 @@ describe('defineTool', () => {
     })
     expect(tool.label).toBe('add')
     expect(await tool.execute({ a: 1, b: 2 }, context())).toBe('3.0')
-    expect(typeof tool.needsApproval === 'function' && (await tool.needsApproval({ a: 11 }))).toBe(true)
+    expect(typeof tool.needsApproval === 'function' && (await tool.needsApproval({ a: 11 }, { context: undefined }))).toBe(true)
   })
 
-  it('accepts functions that return nothing, or text with flags', async () => {
+  it('accepts execute functions that return nothing or text with flags', async () => {
     const saved: string[] = []
     const save = (text: string): void => {
       saved.push(text)
@@ -34,7 +34,7 @@ describe('defineTool', () => {
       defineTool({ ...base, parameters, execute: ({ text }) => (text === '' ? undefined : 'saved') }),
       defineTool({ ...base, parameters, execute: ({ text }) => ({ content: text, endRun: true }) }),
     ]
-    // @ts-expect-error A tool may return nothing that JSON cannot hold.
+    // @ts-expect-error A tool may return nothing that JSON cannot represent.
     defineTool({ ...base, parameters, execute: () => 1n })
     // @ts-expect-error
     defineTool({ ...base, parameters, execute: () => new Map<string, string>() })
@@ -58,40 +58,40 @@ describe('defineTool', () => {
     expect(tool.jsonSchema).toBe(jsonSchema)
   })
 
-  it.each(['', 'a b', 'ünïcode', 'x'.repeat(65), 'a.b', '../x'])('refuses the name %j', (name) => {
+  it.each(['', 'a b', 'ünïcode', 'x'.repeat(65), 'a.b', '../x'])('rejects the tool name %j', (name) => {
     expect(() => defineTool({ ...base, name, parameters: { type: 'object' } })).toThrow(expect.objectContaining({ code: 'invalidTool' }))
   })
 
-  it.each(['x', '__proto__', 'constructor', 'a-b_C9', 'x'.repeat(64)])('accepts the name %j', (name) => {
+  it.each(['x', '__proto__', 'constructor', 'a-b_C9', 'x'.repeat(64)])('accepts the tool name %j', (name) => {
     expect(defineTool({ ...base, name, parameters: { type: 'object' } }).name).toBe(name)
   })
 
-  it('explains how to handle a schema without a JSON Schema', () => {
+  it('explains how to provide a missing JSON Schema', () => {
     const parameters = mini.object({ a: mini.string() })
     expect(() => defineTool({ ...base, parameters })).toThrow(/zod.*Pass one as "jsonSchema"/)
     expect(() => defineTool({ ...base, parameters: z.object({ at: z.date() }) })).toThrow(/Or pass one as "jsonSchema"/)
   })
 
-  it('refuses a root that is not an object', () => {
+  it('rejects a non-object root schema', () => {
     expect(() => defineTool({ ...base, parameters: z.string() })).toThrow(/object schema/)
     expect(() => defineTool({ ...base, parameters: { anyOf: [{ type: 'object' }] } })).toThrow(/object schema/)
   })
 
-  it('refuses an unenforceable keyword, naming tool, keyword and place', () => {
+  it('rejects an unenforceable keyword and reports tool, keyword and path', () => {
     const parameters = { type: 'object', properties: { a: { type: 'string', startsWith: 'x' } } }
     const expected = { code: 'unsupportedSchema', message: expect.stringMatching(/"add".*#\/properties\/a\/startsWith.*"startsWith"/) }
     expect(() => defineTool({ ...base, parameters })).toThrow(expect.objectContaining(expected))
   })
 
   it.each([{ pattern: '(?=a)b' }, { pattern: '(a)\\1' }, { patternProperties: { '(?<!x)y': {} } }])(
-    'refuses a pattern without a time bound: %j',
+    'rejects a pattern without bounded matching time: %j',
     (schema) => {
       const parameters = { type: 'object', properties: { x: schema } } as const
       expect(() => defineTool({ ...base, parameters })).toThrow(/in bounded time/)
     },
   )
 
-  it('refuses invalid options of untyped callers', () => {
+  it('rejects invalid options of untyped callers', () => {
     const define = (options: object) => () => Reflect.apply(defineTool, undefined, [options])
     expect(define({ ...base, description: ' ', parameters: { type: 'object' } })).toThrow(/needs a description/)
     expect(define({ ...base, parameters: 'object' })).toThrow(/Standard Schema or a JSON Schema/)

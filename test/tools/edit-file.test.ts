@@ -14,7 +14,7 @@ async function edit(content: string | Uint8Array, oldText: string, newText: stri
 }
 
 describe('edit_file', () => {
-  it('replaces the only occurrence and reports lines', async () => {
+  it('replaces a unique occurrence and reports the lines', async () => {
     const workspace = memoryWorkspace({ f: 'one\ntwo\nthree\n' })
     const result = await editFileTool({ workspace }).execute({ path: 'f', old_text: 'two\nthree', new_text: '2' }, context())
     expect(result).toEqual({
@@ -24,54 +24,54 @@ describe('edit_file', () => {
     expect(decode(await workspace.read('f'))).toBe('one\n2\n')
   })
 
-  it('treats both texts literally', async () => {
+  it('treats old_text and new_text literally', async () => {
     expect(await edit('a.*b', '.*', '$& $1')).toBe('a$& $1b')
   })
 
-  it('keeps CRLF line ends and a byte order mark', async () => {
+  it('preserves CRLF line endings and a byte order mark', async () => {
     expect(await edit('\uFEFFa\r\nb\r\nc\r\n', 'a\nb', 'x\ny\nz')).toBe('\uFEFFx\r\ny\r\nz\r\nc\r\n')
   })
 
-  describe('edit_file line ends', () => {
+  describe('edit_file line endings', () => {
     it.each([
       ['new_text with LF in a CRLF file', 'a\r\nb\r\n', 'b', 'x\ny', 'a\r\nx\r\ny\r\n'],
-      ['old_text with CRLF, new_text with LF', 'a\r\nb\r\n', 'a\r\nb', 'x\ny', 'x\r\ny\r\n'],
+      ['old_text with CRLF and new_text with LF', 'a\r\nb\r\n', 'a\r\nb', 'x\ny', 'x\r\ny\r\n'],
       ['old_text with both ends in a CRLF file', 'a\r\nb\r\nc\r\n', 'a\r\nb\nc', 'x\ny', 'x\r\ny\r\n'],
       ['new_text with CRLF in an LF file', 'a\nb\n', 'b', 'x\r\ny', 'a\nx\ny\n'],
-      ['one line at the end without a line end', 'a\r\nb', 'b', 'x\ny\n', 'a\r\nx\r\ny\r\n'],
-      ['old_text that begins at a line end', 'a\r\nb\r\nc', '\nb', '', 'a\r\nc'],
-      ['old_text that ends at a line end', 'a\r\nb\r\n', 'a\n', 'x\n', 'x\r\nb\r\n'],
+      ['a last line without a line ending', 'a\r\nb', 'b', 'x\ny\n', 'a\r\nx\r\ny\r\n'],
+      ['old_text that starts at a line ending', 'a\r\nb\r\nc', '\nb', '', 'a\r\nc'],
+      ['old_text that ends at a line ending', 'a\r\nb\r\n', 'a\n', 'x\n', 'x\r\nb\r\n'],
       ['lines added to a CRLF part of a mixed file', 'a\r\nb\r\nc\nd\n', 'b', 'b\nx', 'a\r\nb\r\nx\r\nc\nd\n'],
       ['lines added to an LF part of a mixed file', 'a\r\nb\r\nc\nd\n', 'c', 'c\r\nx', 'a\r\nb\r\nc\nx\nd\n'],
-      ['old_text over both ends of a mixed file', 'a\r\nb\nc\r\n', 'a\nb\nc', 'a\nB\nc', 'a\r\nB\nc\r\n'],
-      ['a line added before others of a mixed file', 'a\r\nb\nc\n', 'a\nb\nc', 'x\na\nb\nc', 'x\r\na\r\nb\nc\n'],
-      ['a line added between others of a mixed file', 'a\nb\r\nc\r\n', 'a\nb\nc', 'a\nx\nb\nc', 'a\nx\nb\r\nc\r\n'],
+      ['old_text across both endings of a mixed file', 'a\r\nb\nc\r\n', 'a\nb\nc', 'a\nB\nc', 'a\r\nB\nc\r\n'],
+      ['a line inserted before others in a mixed file', 'a\r\nb\nc\n', 'a\nb\nc', 'x\na\nb\nc', 'x\r\na\r\nb\nc\n'],
+      ['a line inserted between others in a mixed file', 'a\nb\r\nc\r\n', 'a\nb\nc', 'a\nx\nb\nc', 'a\nx\nb\r\nc\r\n'],
       ['a line removed from a mixed file', 'a\r\nb\nc\r\nd', 'a\nb\nc\nd', 'a\nc\nd', 'a\r\nc\r\nd'],
-      ['a file without line ends', 'a', 'a', 'x\r\ny\n', 'x\r\ny\n'],
-    ])('keeps the line ends of neighboring lines: %s', async (_, content, oldText, newText, expected) => {
+      ['a file without line endings', 'a', 'a', 'x\r\ny\n', 'x\r\ny\n'],
+    ])('preserves the line endings of neighboring lines: %s', async (_, content, oldText, newText, expected) => {
       expect(await edit(content, oldText, newText)).toBe(expected)
     })
 
-    it('refuses a text that occurs twice with different line ends', async () => {
+    it('rejects text that occurs twice with different line endings', async () => {
       await expect(edit('a\r\nb\r\na\nb\n', 'a\nb', 'x')).rejects.toThrow('old_text matches 2 locations in f.')
     })
 
     it.each([
       ['a\nb\n', 'a\r\nb'],
       ['a\r\nb\nc\n', 'b\r\nc'],
-    ])('reports different line ends if %j has %j only with others', async (content, oldText) => {
+    ])('reports that %j contains %j only with different line endings', async (content, oldText) => {
       await expect(edit(content, oldText, 'x')).rejects.toThrow(
         'old_text is in f, but with other line ends: it has CRLF where the file has LF. Write the line ends of old_text as \\n, which matches both.',
       )
     })
 
-    it('suggests write_file for texts that differ only in line ends', async () => {
+    it('suggests write_file for texts that differ only in line endings', async () => {
       const workspace = memoryWorkspace({ f: 'a\r\nb\r\n' })
       const result = await editFileTool({ workspace }).execute({ path: 'f', old_text: 'a\r\nb', new_text: 'a\nb' }, context())
       expect(textOf(result)).toBe('No changes: the texts differ only in line ends, which edit_file keeps. Use write_file to change them.')
     })
 
-    it('keeps the ends of all remaining lines in any mixed file', async () => {
+    it('preserves the endings of unchanged lines in any mixed file', async () => {
       const end = fc.constantFrom('\n', '\r\n')
       await fc.assert(
         fc.asyncProperty(fc.array(end, { minLength: 3, maxLength: 8 }), fc.nat(), fc.nat(3), async (ends, at, added) => {
@@ -88,7 +88,7 @@ describe('edit_file', () => {
     })
   })
 
-  it('reports no changes when both texts are equal', async () => {
+  it('reports no changes if both texts are equal', async () => {
     const workspace = memoryWorkspace({ f: 'a' })
     const before = await workspace.stat('f')
     const result = await editFileTool({ workspace }).execute({ path: 'f', old_text: 'a', new_text: 'a' }, context())
@@ -102,7 +102,7 @@ describe('edit_file', () => {
     ['if x:\n    run()\nend\n', 'if x:\n  run()', 'old_text not found in f.\n\nDid you mean:\n```\nif x:\n    run()\nend\n```\n'],
     [new Uint8Array([0xff, 0x61]), 'a', 'f is not UTF-8 text and cannot be edited.'],
     ['a', '', 'old_text must not be empty.'],
-  ])('refuses %j with %j', async (content, oldText, message) => {
+  ])('rejects the file content %j with old_text %j', async (content, oldText, message) => {
     await expect(edit(content, oldText, 'x')).rejects.toThrow(message)
   })
 
@@ -111,7 +111,7 @@ describe('edit_file', () => {
     await expect(call).rejects.toMatchObject({ code: 'notFound', message: 'Cannot read f. Use write_file to create new files.' })
   })
 
-  it('writes nothing if the file changes meanwhile', async () => {
+  it('writes nothing if the file changes during the edit', async () => {
     const inner = memoryWorkspace({ f: 'old' })
     const workspace: Workspace = {
       ...inner,
@@ -122,7 +122,7 @@ describe('edit_file', () => {
       },
     }
     const call = editFileTool({ workspace }).execute({ path: 'f', old_text: 'old', new_text: 'new' }, context())
-    await expect(call).rejects.toThrow('f was changed while it was being edited; nothing was written. Read it again and retry.')
+    await expect(call).rejects.toThrow('f changed during the edit, so nothing was written. Read it again and retry.')
     expect(decode(await inner.read('f'))).toBe('old, changed by someone')
   })
 
@@ -142,7 +142,7 @@ describe('edit_file', () => {
   })
 })
 
-describe('edit_file with hostile texts', () => {
+describe('edit_file with adversarial texts', () => {
   const call = async (content: string, oldText: string) => {
     const workspace = memoryWorkspace({ f: content })
     return textOf(await editFileTool({ workspace }).execute({ path: 'f', old_text: oldText, new_text: 'x' }, context()))

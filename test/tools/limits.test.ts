@@ -11,11 +11,11 @@ const mebibyte = 2 ** 20
 const call = (tool: AgentTool, args: Record<string, string | number>) => Promise.resolve(tool.execute(args, context()))
 const never = () => new Promise<never>(() => undefined)
 
-describe('limits of read_file', () => {
+describe('read_file limits', () => {
   const read = (bytes: Uint8Array | string, args: Record<string, number> = {}, path = 'f') =>
     call(readFileTool({ workspace: memoryWorkspace({ [path]: bytes }) }), { path, ...args })
 
-  it('reads at most 1 MiB of text in one piece', async () => {
+  it('reads up to 1 MiB of text at a time', async () => {
     expect(textOf(await read('x'.repeat(mebibyte)))).toMatch(/^\[1 lines\]\n {3}1 \| x{1000}/)
     await expect(read('x'.repeat(mebibyte + 1))).rejects.toThrow('File too large (1048577 bytes, max 1048576). Use offset/limit')
     const page = textOf(await read(`${'y'.repeat(99)}\n`.repeat(20_000), { offset: 2 }))
@@ -23,25 +23,25 @@ describe('limits of read_file', () => {
     expect(page.match(/y/g)?.length).toBe(Math.floor((mebibyte / 100) * 99) + 1)
   })
 
-  it('reads at most 20 MiB of an image', async () => {
+  it('reads images up to 20 MiB', async () => {
     expect(await read(new Uint8Array(20 * mebibyte), {}, 'f.png')).toMatchObject({ details: { bytes: 20 * mebibyte } })
     await expect(read(new Uint8Array(20 * mebibyte + 1), {}, 'f.png')).rejects.toThrow('Image too large (21MB, max 20MB)')
   })
 
-  it('searches the first 8 KiB for NUL', async () => {
+  it('searches the first 8 KiB for NUL bytes', async () => {
     const nulAt = (index: number) => read(`${'x'.repeat(index)}\0`)
     await expect(nulAt(8191)).rejects.toThrow(/binary file/)
     expect(textOf(await nulAt(8192))).toContain('xxx')
   })
 
-  it.each(['png', 'jpg', 'jpeg', 'gif', 'webp', 'bmp', 'PNG'])('shows .%s as an image', async (extension) => {
+  it.each(['png', 'jpg', 'jpeg', 'gif', 'webp', 'bmp', 'PNG'])('returns a .%s file as an image', async (extension) => {
     const type = extension === 'jpg' ? 'jpeg' : extension.toLowerCase()
     expect(await read(new Uint8Array([1]), {}, `f.${extension}`)).toMatchObject({ content: [{ type: 'image', mimeType: `image/${type}` }] })
   })
 })
 
-describe('limits of edit_file', () => {
-  it('edits at most 20 MiB', async () => {
+describe('edit_file limits', () => {
+  it('edits files up to 20 MiB', async () => {
     const edit = (size: number) =>
       call(editFileTool({ workspace: memoryWorkspace({ f: `b${'a'.repeat(size - 1)}` }) }), { path: 'f', old_text: 'b', new_text: 'c' })
     expect(textOf(await edit(20 * mebibyte))).toBe('Replaced 1 line(s) with 1 line(s) in f')
@@ -49,8 +49,8 @@ describe('limits of edit_file', () => {
   })
 })
 
-describe('limits of search', () => {
-  it('shows at most 500 characters of a line', async () => {
+describe('search limits', () => {
+  it('truncates lines to 500 characters', async () => {
     const search = async (text: string) =>
       textOf(await call(searchTool({ workspace: memoryWorkspace({ f: text }) }), { pattern: 'x' })).split('\n')[0]
     expect(await search('x'.repeat(500))).toBe(`f:1:${'x'.repeat(500)}`)
@@ -64,7 +64,7 @@ describe('limits of search', () => {
   })
 })
 
-describe('time limits', () => {
+describe('tool time limits', () => {
   afterEach(() => {
     vi.useRealTimers()
   })
@@ -74,7 +74,7 @@ describe('time limits', () => {
   it.each([
     ['list_files', listFilesTool({ workspace: hanging }), 10_000],
     ['search', searchTool({ workspace: hanging }), 30_000],
-  ])('times out after its limit: %s', async (_, tool, limit) => {
+  ])('times out after the documented limit: %s', async (_, tool, limit) => {
     vi.useFakeTimers()
     let outcome = 'waits'
     const ended = call(tool, { pattern: 'x' }).catch((error: Error) => {

@@ -25,11 +25,11 @@ describe('list_files', () => {
   const list = (args: { [key: string]: string | number } = {}, files: Record<string, string | Uint8Array> = tree) =>
     call(listFilesTool({ workspace: memoryWorkspace(files) }), args)
 
-  it('lists three levels without build output, history and dependencies', async () => {
+  it('lists three levels and skips build output, history and dependencies', async () => {
     expect(await list()).toBe('README.md\nimage.dat\nsrc/a.ts\nsrc/deep/b.ts\n\n(4 files)')
   })
 
-  it('respects path, pattern and max_depth', async () => {
+  it('applies path, pattern and max_depth', async () => {
     expect(await list({ path: 'src', max_depth: 1 })).toBe('src/a.ts\n\n(1 files)')
     expect(await list({ path: './src/', max_depth: 9, pattern: '[cd].ts' })).toBe(
       'src/deep/more/c.ts\nsrc/deep/more/most/d.ts\n\n(2 files)',
@@ -37,13 +37,13 @@ describe('list_files', () => {
     expect(await list({ path: 'target' })).toBe('target/out.ts\n\n(1 files)')
   })
 
-  it('matches globs on names, or on paths below the directory', async () => {
+  it('matches globs on names or on paths below the directory', async () => {
     expect(await list({ pattern: '*.md' })).toBe('README.md\n\n(1 files)')
     expect(await list({ path: 'src', pattern: 'deep/*.ts' })).toBe('src/deep/b.ts\n\n(1 files)')
     expect(await list({ pattern: '*.rs' })).toBe('No files found in .')
   })
 
-  it('counts every file found, including those not shown', async () => {
+  it('counts every file found, including those not listed', async () => {
     const files = Object.fromEntries(Array.from({ length: 1203 }, (_, index) => [`f${String(index).padStart(4, '0')}.ts`, '']))
     const result = await listFilesTool({ workspace: memoryWorkspace(files) }).execute({}, context())
     expect(result).toMatchObject({ details: { total: 1203, truncated: true } })
@@ -56,14 +56,14 @@ describe('list_files', () => {
     expect(text).toBe('a\\u{a}b\nc\\u{1b}[31m\nd\\u{202e}gnp.exe\ne\\u{2028}\nü日🙂\n\n(5 files)')
   })
 
-  it('explains a problem with the directory', async () => {
+  it('explains why it cannot list the directory', async () => {
     await expect(list({ path: 'no' })).rejects.toThrow('Directory not found: no. Check the path and try again.')
     await expect(list({ path: 'README.md' })).rejects.toThrow(/Cannot list README\.md: .*is a file/)
     await expect(list({ path: '-delete' })).rejects.toMatchObject({ code: 'notFound' })
     await expect(list({ path: '..' })).rejects.toThrow(/leaves the workspace/)
   })
 
-  it('yields to timers, even with the worst glob', async () => {
+  it('yields to timers even with the slowest glob', async () => {
     const files = Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`${'a'.repeat(3000)}${index}`, '']))
     const controller = new AbortController()
     let pauses = 0
@@ -74,7 +74,7 @@ describe('list_files', () => {
     clearInterval(timer)
   })
 
-  it('times out and aborts, even if the workspace hangs', async () => {
+  it('times out and aborts even if the workspace hangs', async () => {
     const workspace: Workspace = { ...memoryWorkspace(), list: never }
     const timedOut = Promise.resolve(listFilesTool({ workspace, timeoutMs: 1 }).execute({}, context()))
     await expect(timedOut).rejects.toMatchObject({ code: 'timeout', message: 'Listing timed out' })
@@ -89,7 +89,7 @@ describe('search', () => {
   const search = (args: { [key: string]: string | boolean }, files: Record<string, string | Uint8Array> = tree) =>
     call(searchTool({ workspace: memoryWorkspace(files) }), args)
 
-  it('finds lines at any depth, ignoring case, in text files only', async () => {
+  it('finds lines at any depth in text files, case-insensitively', async () => {
     expect(await search({ pattern: 'hello' })).toBe(
       [
         'README.md:1:Hello world',
@@ -103,13 +103,13 @@ describe('search', () => {
     )
   })
 
-  it('respects case, include and path', async () => {
+  it('applies case sensitivity, include and path', async () => {
     expect(await search({ pattern: 'HELLO', case_sensitive: true })).toBe('src/deep/b.ts:1:HELLO again\n\n(1 matches)')
     expect(await search({ pattern: 'hello', include: '*.md' })).toBe('README.md:1:Hello world\n\n(1 matches)')
     expect(await search({ pattern: '^h', path: 'src/a.ts' })).toBe('src/a.ts:2:hello\n\n(1 matches)')
   })
 
-  it('reports when nothing is found', async () => {
+  it('reports that no line matches', async () => {
     const result = await searchTool({ workspace: memoryWorkspace(tree) }).execute({ pattern: 'n[o]pe' }, context())
     expect(result).toEqual({
       content: [{ type: 'text', text: "No matches found for 'n[o]pe'" }],
@@ -117,7 +117,7 @@ describe('search', () => {
     })
   })
 
-  it('shows 50 matches over all files, and reports that there are more', async () => {
+  it('returns 50 matches across all files and reports if there are more', async () => {
     const files = Object.fromEntries(['a', 'b', 'c'].map((name) => [name, 'x\n'.repeat(20)]))
     expect(await search({ pattern: 'x' }, { ...files, c: 'x\n'.repeat(10) })).toMatch(/\n\n\(50 matches\)$/)
     const result = await searchTool({ workspace: memoryWorkspace(files) }).execute({ pattern: 'x' }, context())
@@ -131,21 +131,21 @@ describe('search', () => {
     expect(text.length).toBeLessThan(600)
   })
 
-  it('finishes for hostile patterns and lines', async () => {
+  it('completes for adversarial patterns and lines', async () => {
     for (const pattern of ['(a+)+$', '(a|aa)+$', '(.*a){500}$', '([a-z]+)*!$']) {
       expect(await search({ pattern }, { f: `${'a'.repeat(200_000)}!x` })).toContain('No matches found')
     }
   })
 
-  it('treats patterns only as patterns, never as options', async () => {
+  it('passes patterns only as patterns, never as options', async () => {
     expect(await search({ pattern: '--pre=/bin/sh' }, { f: 'rg --pre=/bin/sh' })).toBe('f:1:rg --pre=/bin/sh\n\n(1 matches)')
   })
 
-  it.each(['(', '(?=x)', '(a)\\1', 'a'.repeat(1001)])('refuses the pattern %s', async (pattern) => {
+  it.each(['(', '(?=x)', '(a)\\1', 'a'.repeat(1001)])('rejects the search pattern %s', async (pattern) => {
     await expect(search({ pattern })).rejects.toMatchObject({ name: 'ToolError', code: 'invalidArguments' })
   })
 
-  it('fails for missing paths and paths outside', async () => {
+  it('fails for missing paths and paths outside the workspace', async () => {
     await expect(search({ pattern: 'x', path: 'no' })).rejects.toMatchObject({
       code: 'notFound',
       message: expect.stringContaining('Cannot search no'),
@@ -164,7 +164,7 @@ describe('search', () => {
     await expect(cancelled).rejects.toMatchObject({ code: 'cancelled', message: 'Cancelled' })
   })
 
-  it('writes the same output for every search engine', async () => {
+  it('formats the same output for every search engine', async () => {
     const seen: unknown[] = []
     const tool = searchTool({
       workspace: memoryWorkspace(),

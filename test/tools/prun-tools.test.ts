@@ -28,21 +28,21 @@ describe('prunTools', () => {
     expect(withMemo && toolJsonSchema(withMemo)).toMatchObject({ properties: { memo: { type: 'string' } }, required: ['tokens', 'memo'] })
   })
 
-  it('requests the prune from the loop and describes the effect', async () => {
+  it('requests the prune from the loop and describes its effect', async () => {
     const answer = 'Prun request recorded: 500 tokens will be removed before next turn.'
     expect(await call('prun', { tokens: 500 })).toEqual({ changes: [{ type: 'prune', tokens: 500 }], answer })
     const changes = [{ type: 'prune', tokens: 500, memo: 'JWT' }]
     expect(await call('prun_with_memo', { tokens: 500, memo: 'JWT' })).toEqual({ changes, answer })
   })
 
-  it.each(['prun', 'prun_with_memo'])('refuses zero tokens in %s', async (name) => {
+  it.each(['prun', 'prun_with_memo'])('rejects zero tokens in %s', async (name) => {
     for (const tokens of [0, -5]) {
       const error = expect.objectContaining({ code: 'invalidArguments', message: 'Invalid arguments: tokens must be > 0' })
       expect(await call(name, { tokens, memo: 'x' })).toEqual({ changes: [], error })
     }
   })
 
-  it('refuses an empty memo and arguments of another shape', async () => {
+  it('rejects an empty or huge memo and malformed arguments', async () => {
     const huge = 'x'.repeat(1_000_000)
     expect(await call('prun_with_memo', { tokens: 5, memo: huge })).toMatchObject({ changes: [], error: { code: 'invalidArguments' } })
     expect(await call('prun_with_memo', { tokens: 5, memo: ' ' })).toMatchObject({ changes: [], error: { code: 'invalidArguments' } })

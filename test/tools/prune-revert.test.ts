@@ -7,8 +7,8 @@ import { ofType, play, tool } from '../support/play.ts'
 const look = tool('look', (_, { toolCallId }) => `seen by ${toolCallId}`)
 const looking = { toolCalls: [{ name: 'look', arguments: {} }] }
 
-describe('prune', () => {
-  it('removes calls and results from the next request, and inserts the memo', async () => {
+describe('the prun_with_memo tool', () => {
+  it('removes calls and results from the next request and inserts the memo', async () => {
     const prune = { toolCalls: [{ name: 'prun_with_memo', arguments: { tokens: 1, memo: 'Nothing there.' } }] }
     const { agent, events, model } = await play([looking, looking, prune, { text: 'done' }], { tools: [look, ...prunTools()] })
     const last = model.provider.requests.at(-1)
@@ -22,8 +22,8 @@ describe('prune', () => {
   })
 })
 
-describe('revert', () => {
-  it('shows ids, reverts, and leaves a lesson', async () => {
+describe('the revert_to_state tool', () => {
+  it('labels messages with ids, reverts and adds a lesson', async () => {
     const back = { toolCalls: [{ name: 'revert_to_state', arguments: { category: 'failure', step: 'n2', summary: 'Wrong way.' } }] }
     const { agent, events, model } = await play([looking, looking, back, { text: 'done' }], { tools: [look, revertTool()] })
     const last = requestText(model.provider.requests.at(-1))

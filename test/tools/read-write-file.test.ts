@@ -33,7 +33,7 @@ function hugeWorkspace(size: number, line: string): { workspace: Workspace; larg
 }
 
 describe('read_file', () => {
-  it('numbers lines', async () => {
+  it('adds line numbers to the text', async () => {
     expect(await read({ 'a.txt': 'first\nsecond\n' }, { path: 'a.txt' })).toBe('[2 lines]\n   1 | first\n   2 | second')
   })
 
@@ -42,11 +42,11 @@ describe('read_file', () => {
     [{ offset: 3 }, '[Lines 3-4 of 4]\n   3 | c\n   4 | d'],
     [{ limit: 1 }, '[Lines 1-1 of 4]\n   1 | a'],
     [{ offset: 1, limit: 100 }, '[4 lines]\n   1 | a\n   2 | b\n   3 | c\n   4 | d'],
-  ])('selects %j', async (range, text) => {
+  ])('reads the lines selected by %j', async (range, text) => {
     expect(await read({ f: 'a\nb\nc\nd' }, { path: 'f', ...range })).toBe(text)
   })
 
-  it('reports an offset past the end', async () => {
+  it("reports an offset beyond the file's end", async () => {
     await expect(read({ f: 'a\nb' }, { path: 'f', offset: 3 })).rejects.toThrow('offset 3 is past the end of f (2 lines).')
   })
 
@@ -56,14 +56,14 @@ describe('read_file', () => {
     expect(await read({ f: new Uint8Array([0x61, 0xe9, 0x62]) }, { path: 'f' })).toBe('[1 lines]\n   1 | a\uFFFDb')
   })
 
-  it('keeps characters whole across read ranges', async () => {
+  it('does not split characters between read ranges', async () => {
     const line = 'aé🙂日'.repeat(1000)
     const text = `${line}\n`.repeat(60)
     const expected = Array.from({ length: 60 }, (_, index) => `${String(index + 1).padStart(4)} | ${line}`)
     expect((await read({ f: text }, { path: 'f' })).split('\n').slice(1)).toEqual(expected)
   })
 
-  it('fails for missing files, directories and paths outside', async () => {
+  it('fails for missing files, directories and paths outside the workspace', async () => {
     await expect(read({}, { path: 'no' })).rejects.toMatchObject({
       code: 'notFound',
       message: expect.stringContaining('Cannot access no: '),
@@ -72,11 +72,11 @@ describe('read_file', () => {
     await expect(read({}, { path: '../x' })).rejects.toThrow(/Cannot access \.\.\/x: .*leaves the workspace/)
   })
 
-  it('fails for binary files', async () => {
+  it('fails for a binary file', async () => {
     await expect(read({ f: new Uint8Array([1, 0, 2]) }, { path: 'f' })).rejects.toThrow('f is a binary file (3 bytes)')
   })
 
-  it('refuses large files without a range, and reads parts of them', async () => {
+  it('rejects large files without a range and reads parts of them', async () => {
     const text = Array.from({ length: 100 }, (_, index) => `line ${index + 1}`).join('\n')
     await expect(read({ f: text }, { path: 'f' }, 100)).rejects.toThrow(
       `File too large (${text.length} bytes, max 100). Use offset/limit for partial reads.`,
@@ -87,7 +87,7 @@ describe('read_file', () => {
     expect(cut.length).toBeLessThan(300)
   })
 
-  it('reads a part of 5 GB in pieces and stops after it', async () => {
+  it('reads a range of a 5 GB file without loading the rest', async () => {
     const { workspace, largestRead, bytesRead } = hugeWorkspace(5 * 1024 ** 3, '0123456789abcde\n')
     const text = textOf(await readFileTool({ workspace }).execute({ path: 'f', offset: 50_000, limit: 2 }, context()))
     expect(text).toBe('[Lines 50000-50001 of more than 50001]\n50000 | 0123456789abcde\n50001 | 0123456789abcde')
@@ -109,7 +109,7 @@ describe('read_file', () => {
     ['a.webp', 'image/webp'],
     ['a.gif', 'image/gif'],
     ['a.bmp', 'image/bmp'],
-  ])('returns %s as %s', async (path, mimeType) => {
+  ])('returns %s as an image of type %s', async (path, mimeType) => {
     const bytes = Uint8Array.from({ length: 100_000 }, (_, index) => index % 251)
     const result = (await readFileTool({ workspace: memoryWorkspace({ [path]: bytes }) }).execute({ path }, context())) as ToolResult
     expect(result).toEqual({
@@ -126,12 +126,12 @@ describe('read_file', () => {
     })
   })
 
-  it('reports a file named .pdf that is no PDF', async () => {
+  it('reports a .pdf file that is not a PDF', async () => {
     const workspace = memoryWorkspace({ 'a.pdf': '<html>' })
-    await expect(readFileTool({ workspace }).execute({ path: 'a.pdf' }, context())).rejects.toThrow('a.pdf is no PDF')
+    await expect(readFileTool({ workspace }).execute({ path: 'a.pdf' }, context())).rejects.toThrow('a.pdf is not a PDF')
   })
 
-  it('refuses images over 20 MB', async () => {
+  it('rejects images over 20 MB', async () => {
     const { workspace } = hugeWorkspace(20 * 1024 ** 2 + 1, 'x')
     await expect(readFileTool({ workspace }).execute({ path: 'a.png' }, context())).rejects.toThrow('Image too large (21MB, max 20MB)')
   })
@@ -150,14 +150,14 @@ describe('read_file', () => {
 })
 
 describe('write_file', () => {
-  it('writes, creates directories and counts bytes', async () => {
+  it('writes files, creates directories and counts bytes', async () => {
     const workspace = memoryWorkspace()
     const result = await writeFileTool({ workspace }).execute({ path: 'a/b.txt', content: 'é\n' }, context())
     expect(result).toEqual({ content: [{ type: 'text', text: 'Wrote 3 bytes to a/b.txt' }], details: { path: 'a/b.txt', bytes: 3 } })
     expect(new TextDecoder().decode(await workspace.read('a/b.txt'))).toBe('é\n')
   })
 
-  it('writes nothing outside, over a directory, or after an abort', async () => {
+  it('writes nothing outside the workspace, over a directory or after an abort', async () => {
     const workspace = memoryWorkspace({ 'd/f': 'x' })
     const tool = writeFileTool({ workspace })
     await expect(tool.execute({ path: '/etc/passwd', content: '' }, context())).rejects.toThrow(/Cannot write \/etc\/passwd: .*absolute/)

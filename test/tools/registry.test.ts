@@ -5,7 +5,7 @@ import { ToolRegistry } from '../../src/tools.ts'
 const tool = (name: string) => defineTool({ name, description: name, parameters: { type: 'object' }, execute: () => name })
 
 describe('ToolRegistry', () => {
-  it('resolves nothing if it is empty', () => {
+  it('returns an empty list if no tool is registered', () => {
     const registry = new ToolRegistry()
     expect(registry.resolve([])).toEqual([])
     expect(registry.names).toEqual([])
@@ -17,17 +17,17 @@ describe('ToolRegistry', () => {
     expect(registry.names).toEqual(['a', 'b', 'c'])
   })
 
-  it('throws for unknown names and names the known ones', () => {
+  it('throws for unknown names and lists the known ones', () => {
     const registry = new ToolRegistry([tool('a'), tool('b')])
     expect(() => registry.resolve(['a', 'x', 'y'])).toThrow('Unknown tools: "x", "y". Known: a, b.')
     expect(() => registry.resolve(['x'])).toThrow(expect.objectContaining({ code: 'invalidTool' }))
   })
 
-  it('refuses a second tool with the same name', () => {
+  it('rejects a second tool with the same name', () => {
     expect(() => new ToolRegistry([tool('a'), tool('a')])).toThrow(/already registered/)
   })
 
-  it('ignores names that every object inherits', () => {
+  it('treats names of inherited object members as unregistered', () => {
     const registry = new ToolRegistry()
     for (const name of ['__proto__', 'constructor', 'toString']) {
       expect(registry.has(name)).toBe(false)

@@ -26,7 +26,7 @@ describe('revertTool', () => {
     })
   })
 
-  it('carries the policy that enables revert mode', () => {
+  it('exposes the policy that enables revert mode', () => {
     expect(revertTool().revertPolicy).toEqual({ windowTurns: 5, keepCount: 3 })
     expect(revertTool({ keepCount: 0 }).revertPolicy).toEqual({ windowTurns: 5, keepCount: 0 })
     for (const windowTurns of [-1, 1.5, Number.NaN]) {
@@ -45,13 +45,13 @@ describe('revertTool', () => {
     expect(answer).toContain('n12')
   })
 
-  it('reads the step leniently and needs no summary', async () => {
+  it('accepts several step formats and a missing summary', async () => {
     for (const step of ['n12', '12', '[n12]', ' N12', '<<k3f9a2b1 [n12] k3f9a2b1>>']) {
       expect((await call({ category: 'failure', step })).changes).toEqual([{ type: 'revert', category: 'failure', targetNodeId: 12 }])
     }
   })
 
-  it('refuses missing, unknown and malformed arguments without a revert', async () => {
+  it('rejects missing, unknown and malformed arguments without reverting', async () => {
     for (const args of [{ step: 'n1' }, { category: 'boredom', step: 'n1' }, { category: 'failure' }]) {
       expect(await call(args)).toMatchObject({ changes: [], issues: [expect.anything()] })
     }
@@ -63,7 +63,7 @@ describe('revertTool', () => {
     }
   })
 
-  it('validates its arguments without the loop', () => {
+  it('validates its arguments even outside a loop', () => {
     const ctx = context()
     expect(() => revertTool().execute({}, ctx)).toThrow('Invalid arguments: category is required')
     expect(() => revertTool().execute({ category: 'failure' }, ctx)).toThrow('Invalid arguments: step is required')

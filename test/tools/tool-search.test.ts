@@ -17,7 +17,7 @@ const search = (query: string) => ({ toolCalls: [{ name: 'search_tools', argumen
 const namesIn = (request: { tools: readonly { name: string }[] } | undefined) => request?.tools.map(({ name }) => name)
 
 describe('toolSearch', () => {
-  it('offers found tools from the next turn, after all others', async () => {
+  it('adds found tools from the next turn, after all others', async () => {
     const { model, result } = await play(
       [
         search('unpaid invoices of a customer'),
@@ -42,23 +42,23 @@ describe('toolSearch', () => {
     ['give the money back', 'refund_payment'],
     ['paymentId', 'refund_payment'],
     ['what is the weather in this city', 'get_weather'],
-  ])('finds for %s the tool %s first', async (query, name) => {
+  ])('matches the query %s to the tool %s first', async (query, name) => {
     const { result } = await play([search(query), { text: 'ok' }], { tools: toolSearch(many) })
     const [found] = result.messages.filter(({ role }) => role === 'toolResult')
     expect(found).toMatchObject({ offers: expect.arrayContaining([name]) })
     expect(found?.role === 'toolResult' && textOf(found.content).split('\n')[1]).toContain(name)
   })
 
-  it('reports when nothing fits, and rejects calls of unfound tools', async () => {
+  it('reports when no tool matches and rejects calls of hidden tools', async () => {
     const { model, result } = await play([search('zebra'), { toolCalls: [{ name: 'get_weather', arguments: {} }] }, { text: 'ok' }], {
       tools: toolSearch(many),
     })
-    expect(JSON.stringify(result.messages)).toContain('No tool fits')
+    expect(JSON.stringify(result.messages)).toContain('No tool matches')
     expect(JSON.stringify(result.messages)).toContain('Tool get_weather not found')
     expect(model.provider.requests.map(namesIn)).toEqual([['search_tools'], ['search_tools'], ['search_tools']])
   })
 
-  it('offers found tools after a reload, in the same order', async () => {
+  it('restores found tools in the same order after a reload', async () => {
     const store = memorySessionStore()
     const tools = toolSearch(many, { most: 1 })
     const { agent } = await play([search('weather'), search('refund payment'), { text: 'ok' }], { tools, session: store })
@@ -67,7 +67,7 @@ describe('toolSearch', () => {
     expect(namesIn(model.provider.requests[0])).toEqual(['search_tools', 'get_weather', 'refund_payment'])
   })
 
-  it('accepts activeTools that were not found yet', async () => {
+  it('accepts activeTools that have not been found yet', async () => {
     const find = search('weather')
     const activeTools = ['search_tools', 'get_weather']
     const hidden = await play([find, search('refund payment'), { text: 'ok' }], {
@@ -83,19 +83,19 @@ describe('toolSearch', () => {
     expect(given.model.provider.requests.map(namesIn)).toEqual([['search_tools'], ['search_tools', 'get_weather']])
   })
 
-  it('refuses two tools with one name', () => {
-    expect(() => toolSearch([add, add])).toThrow(/Two tools are called "add"/)
+  it('rejects two tools with the same name', () => {
+    expect(() => toolSearch([add, add])).toThrow(/Two tools are named "add"/)
     expect(() => toolSearch([add], { most: 0 })).toThrow(/most/)
     expect(() => toolSearch([add], { name: 'add' })).toThrow(/Two tools/)
   })
 })
 
-describe('offload', () => {
+describe('tool-result offloading', () => {
   const long = `begin ${'x'.repeat(20_000)} end`
   const dump = tool('dump', () => ({ content: [{ type: 'text', text: long }], details: { rows: 3 } }))
   const call = { toolCalls: [{ name: 'dump', arguments: {} }] }
 
-  it('writes a long result to a file, and shows both ends and path', async () => {
+  it('writes a long result to a file and returns both ends and the path', async () => {
     const workspace = memoryWorkspace()
     const { model, events } = await play([call, { text: 'ok' }], { tools: [dump], offload: { over: 5000, workspace } })
     const told = JSON.stringify(model.provider.requests[1]?.messages)
@@ -119,7 +119,7 @@ describe('offload', () => {
     expect(begins.sort()).toEqual(['1', '2'])
   })
 
-  it('keeps short results and results of read_file', async () => {
+  it('does not offload short results or results of read_file', async () => {
     const workspace = memoryWorkspace({ 'long.txt': 'line\n'.repeat(200) })
     const read = { toolCalls: [{ name: 'read_file', arguments: { path: 'long.txt' } }] }
     const { model } = await play([read, { text: 'ok' }], { tools: [readFileTool({ workspace })], offload: { over: 50, workspace } })
@@ -128,7 +128,7 @@ describe('offload', () => {
     expect(JSON.stringify(short.model.provider.requests[1]?.messages)).toContain(long)
   })
 
-  it('shows less text than it wrote', async () => {
+  it('returns less text than it wrote', async () => {
     const medium = tool('medium', () => 'abcdefghij'.repeat(120))
     const call = { toolCalls: [{ name: 'medium', arguments: {} }] }
     const { result } = await play([call, { text: 'ok' }], { tools: [medium], offload: { over: 900, workspace: memoryWorkspace() } })
@@ -136,7 +136,7 @@ describe('offload', () => {
     expect(told?.role === 'toolResult' && textOf(told.content).length).toBeLessThan(1200)
   })
 
-  it('treats a workspace that hangs as failing', async () => {
+  it('treats a hanging workspace as failing', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
       const warned: string[] = []
@@ -162,7 +162,7 @@ describe('offload', () => {
     }
   })
 
-  it('keeps the result and warns if the workspace fails', async () => {
+  it('returns the full result with a warning if the workspace fails', async () => {
     const warned: string[] = []
     const broken = { ...memoryWorkspace(), write: () => Promise.reject(new Error('full')) }
     const logger = { warn: (event: string) => void warned.push(event) }

@@ -27,8 +27,8 @@ const classes = [
   SandboxUnavailable,
 ]
 
-describe('errors', () => {
-  it('are told apart by isInstance of their own class, and are all PhiErrors', () => {
+describe('PhiError and its subclasses', () => {
+  it('recognizes only its own class with isInstance', () => {
     for (const [index, error] of errors.entries()) {
       expect(classes.map((each) => each.isInstance(error))).toEqual(classes.map((_, at) => at === index))
       expect(PhiError.isInstance(error)).toBe(true)
@@ -40,14 +40,14 @@ describe('errors', () => {
     }
   })
 
-  it('are recognised across copies of the package', () => {
+  it('recognizes errors from another copy of the package', () => {
     // What another copy of the package would throw: same brand, another class.
     const foreign = Object.assign(new Error('e'), { name: 'WorkspaceError', code: 'conflict' })
     Object.defineProperty(foreign, Symbol.for('phi-core.error'), { value: true })
     expect([PhiError.isInstance(foreign), WorkspaceError.isInstance(foreign), ToolError.isInstance(foreign)]).toEqual([true, true, false])
   })
 
-  it('that may pass are network and rateLimited, unless they say otherwise', () => {
+  it('marks network and rateLimited errors as retryable by default', () => {
     const retryable = (
       ['api', 'network', 'auth', 'rateLimited', 'contextOverflow', 'cancelled', 'schemaMismatch', 'unsupportedMedia', 'other'] as const
     ).filter((code) => new ProviderError(code, 'e').isRetryable)
@@ -55,7 +55,7 @@ describe('errors', () => {
     expect(new ProviderError('api', 'e', { isRetryable: true }).isRetryable).toBe(true)
   })
 
-  it('never print the conversation they carry', async () => {
+  it('hides the partial message when an error is printed', async () => {
     const model = scripted([{ text: 'private words', fail: { code: 'network', message: 'cut', afterText: true } }])
     const request = {
       model: model.config,

@@ -4,7 +4,7 @@ import { newId } from '../../src/contract/message/identity.ts'
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 describe('newId', () => {
-  it('is a UUID of version 4, also where the browser has no randomUUID', () => {
+  it('returns a version 4 UUID, also without crypto.randomUUID', () => {
     const original = crypto.randomUUID
     const ids = [newId()]
     Object.defineProperty(crypto, 'randomUUID', { value: undefined, configurable: true })

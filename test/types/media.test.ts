@@ -7,7 +7,7 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 const pdf = bytes('%PDF-1.7 …')
 
 describe('fileContent and imageContent', () => {
-  it('make blocks of blobs, files and bytes, with the type that these say', async () => {
+  it('creates blocks from blobs, files and bytes with the detected type', async () => {
     expect(await fileContent(pdf, { name: 'a.pdf', citations: true })).toEqual({
       type: 'file',
       mimeType: 'application/pdf',
@@ -21,45 +21,45 @@ describe('fileContent and imageContent', () => {
 
   it.each([
     ['an empty file', () => fileContent(new Blob([]), { name: 'a.pdf' }), /"a\.pdf" is empty/, { field: 'file' }],
-    ['a file that is too large', () => fileContent(pdf, { maxBytes: 3 }), /at most 3 are taken \(maxBytes\)/, { field: 'maxBytes' }],
-    ['a type that nobody knows', () => fileContent(bytes('??')), /Pass mimeType/, { field: 'mimeType' }],
-    ['a file as a picture', () => imageContent(pdf), /use fileContent/, { field: 'mimeType', value: 'application/pdf' }],
+    ['a file that is too large', () => fileContent(pdf, { maxBytes: 3 }), /more than maxBytes \(3\)/, { field: 'maxBytes' }],
+    ['an unknown type', () => fileContent(bytes('??')), /Pass mimeType/, { field: 'mimeType' }],
+    ['a file as an image', () => imageContent(pdf), /use fileContent/, { field: 'mimeType', value: 'application/pdf' }],
     [
-      'HTML that is called a PDF',
+      'HTML named as a PDF',
       () => fileContent(bytes('<html></html>'), { name: 'a.pdf', mimeType: 'application/pdf' }),
       /its bytes are/,
       { field: 'mimeType', value: 'application/pdf' },
     ],
     [
-      'an SVG as a picture',
+      'an SVG as an image',
       () => imageContent(new Blob(['<svg/>'], { type: 'image/svg+xml' })),
       /is an SVG/,
       { field: 'mimeType', value: 'image/svg+xml' },
     ],
-  ])('refuse %s, and say in fields why', async (_what, make, said, place) => {
+  ])('rejects %s with the reason and the limits as fields', async (_what, make, said, place) => {
     await expect(make()).rejects.toMatchObject({ code: 'invalidOption', message: expect.stringMatching(said), ...place })
   })
 })
 
-describe('a block of media is refused before a run', () => {
+describe('an invalid media block', () => {
   const agent = () => new Agent({ model: scripted([{ text: 'ok' }]) })
   it.each([
     ['without a source', { type: 'file', mimeType: 'application/pdf' }, /0 of data, url and fileId/],
-    ['with two', { type: 'image', mimeType: 'image/png', data: 'AAAA', url: 'https://a.example/b' }, /2 of data, url and fileId/],
-    ['at an address without https', { type: 'image', mimeType: 'image/png', url: 'file:///etc/passwd' }, /no https address/],
-    ['whose service is not told', { type: 'file', mimeType: 'application/pdf', fileId: 'file_1' }, /has no api beside it/],
+    ['with two sources', { type: 'image', mimeType: 'image/png', data: 'AAAA', url: 'https://a.example/b' }, /2 of data, url and fileId/],
+    ['with a URL without https', { type: 'image', mimeType: 'image/png', url: 'file:///etc/passwd' }, /not an https URL/],
+    ['without the provider of its file id', { type: 'file', mimeType: 'application/pdf', fileId: 'file_1' }, /requires api/],
     ['with a data: prefix', { type: 'image', mimeType: 'image/png', data: 'data:image/png;base64,AAAA' }, /begins with "data:"/],
-    ['of no base64', { type: 'file', mimeType: 'text/plain', data: 'a b' }, /is no base64/],
-    ['of HTML that is told to be a PDF', { type: 'file', mimeType: 'application/pdf', data: btoa('<html></html>') }, /its bytes are/],
-    ['of SVG that is told to be a PNG', { type: 'image', mimeType: 'image/png', data: btoa('<svg onload="x"/>') }, /its bytes are/],
-  ])('%s', (_what, block, said) => {
+    ['with invalid base64', { type: 'file', mimeType: 'text/plain', data: 'a b' }, /is not base64/],
+    ['with HTML declared as a PDF', { type: 'file', mimeType: 'application/pdf', data: btoa('<html></html>') }, /its bytes are/],
+    ['with SVG declared as a PNG', { type: 'image', mimeType: 'image/png', data: btoa('<svg onload="x"/>') }, /its bytes are/],
+  ])('rejects a block %s', (_what, block, said) => {
     const message = { role: 'user', content: [block] }
     expect(() => agent().prompt(message as never)).toThrow(said)
     expect(() => new Agent({ model: scripted([]), messages: [message as never] })).toThrow(said)
   })
 })
 
-it('a history with every kind of block is saved and read back', () => {
+it('preserves a history with every kind of block', () => {
   const state = { api: 'somebody', model: 'm', payload: { a: 1 } }
   const messages = [
     { role: 'user', content: [{ type: 'file', mimeType: 'application/pdf', url: 'https://a.example/b.pdf', name: 'b.pdf' }] },

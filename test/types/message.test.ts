@@ -5,7 +5,7 @@ import { type Content, staticCredential, textOf, toolCallsOf, userMessage } from
 const image = { type: 'image' as const, data: 'AA==', mimeType: 'image/png' }
 
 describe('userMessage', () => {
-  it('is text, then images; an image may stand alone', () => {
+  it('puts text before images, and accepts an image without text', () => {
     expect(userMessage('look', [image]).content).toEqual([{ type: 'text', text: 'look' }, image])
     expect(userMessage('', [image]).content).toEqual([image])
     expect(Number.isInteger(userMessage('now').timestamp)).toBe(true)
@@ -13,7 +13,7 @@ describe('userMessage', () => {
 })
 
 describe('extensionMessage', () => {
-  it('has an id of its own and is none of the messages a model may see', () => {
+  it('creates a unique id, and is no message for the model', () => {
     const note = extensionMessage('note', { a: 1 })
     expect(note).toMatchObject({ role: 'extension', kind: 'note', data: { a: 1 } })
     expect(note.id).not.toBe(extensionMessage('note', { a: 1 }).id)
@@ -22,7 +22,7 @@ describe('extensionMessage', () => {
 })
 
 describe('textOf and toolCallsOf', () => {
-  it('pick their blocks in order', () => {
+  it('returns blocks of its kind in order', () => {
     const call = (id: string) => ({ type: 'toolCall' as const, id, name: 't', arguments: {} })
     const content: Content[] = [
       { type: 'thinking', thinking: 'hm' },
@@ -37,8 +37,8 @@ describe('textOf and toolCallsOf', () => {
   })
 })
 
-describe('static_credential_provider_returns_fixed_key', () => {
-  it('before and after it was rejected, and hides it from whoever prints it', async () => {
+describe('staticCredential', () => {
+  it('returns a fixed key and hides it when printed (static_credential_provider_returns_fixed_key)', async () => {
     const credential = staticCredential('sk-canary')
     const { signal } = new AbortController()
     expect(await credential.current(signal)).toBe('sk-canary')

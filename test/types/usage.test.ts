@@ -6,7 +6,7 @@ import { anthropic } from '../../src/providers/anthropic/index.ts'
 const usage: Usage = { input: 100, output: 20, reasoning: 5, cacheRead: 800, cacheWrite: 100, totalTokens: 1020 }
 
 describe('combineUsage', () => {
-  it('adds field by field and changes neither', () => {
+  it('adds each field without changing its arguments', () => {
     const before = structuredClone(usage)
     expect(combineUsage(usage, usage)).toEqual({
       input: 200,
@@ -19,7 +19,7 @@ describe('combineUsage', () => {
     expect(usage).toEqual(before)
   })
 
-  it('with an empty usage gives an equal one', () => {
+  it('equals the other usage if one is empty', () => {
     expect(combineUsage(emptyUsage(), usage)).toEqual(usage)
     expect(emptyUsage()).not.toBe(emptyUsage())
   })
@@ -28,12 +28,12 @@ describe('combineUsage', () => {
 describe('estimatedCost', () => {
   const cost = { inputPerMillion: 3, outputPerMillion: 15, cacheReadPerMillion: 0.3, cacheWritePerMillion: 3.75 }
 
-  it('is USD at rates per million; reasoning is paid once, as output', () => {
+  it('multiplies by rates per million, counting reasoning only as output', () => {
     expect(estimatedCost(usage, cost)).toBeCloseTo((100 * 3 + 20 * 15 + 800 * 0.3 + 100 * 3.75) / 1e6, 12)
     expect(estimatedCost({ ...usage, reasoning: 0 }, cost)).toBe(estimatedCost(usage, cost))
   })
 
-  it('counts what the service charges for beside the answer, also of several answers', () => {
+  it('includes tokens billed outside the response', () => {
     const beside = { input: 1000, output: 100, cacheRead: 50_000, cacheWrite: 0 }
     const alone = (1000 * 3 + 100 * 15 + 50_000 * 0.3) / 1e6
     const advised = { ...usage, beside }
@@ -45,11 +45,11 @@ describe('estimatedCost', () => {
     expect(estimatedCost({ ...advised, reportedCost: 0.5 }, cost)).toBe(0.5)
   })
 
-  it('cost_config_default: without rates it is 0, which means unknown', () => {
+  it('returns 0 without rates (cost_config_default)', () => {
     expect(estimatedCost(usage, anthropic('claude-sonnet-4-6', {}).config.cost)).toBe(0)
   })
 
-  describe('with rates of long prompts', () => {
+  describe('estimatedCost with long-prompt rates', () => {
     const long = { inputPerMillion: 6, outputPerMillion: 22.5, cacheReadPerMillion: 0.6, cacheWritePerMillion: 7.5 }
     const longest = { inputPerMillion: 12, outputPerMillion: 45, cacheReadPerMillion: 1.2, cacheWritePerMillion: 15 }
     // In any order.
@@ -60,30 +60,30 @@ describe('estimatedCost', () => {
     const tiered = { ...cost, tiers }
     const ofPrompt = (input: number, rest: Partial<Usage> = {}): Usage => ({ ...emptyUsage(), input, ...rest })
 
-    it('a prompt of just the threshold is short; one token more, and the whole call costs more', () => {
+    it('applies the higher rates to the whole call above the threshold', () => {
       expect(estimatedCost(ofPrompt(200_000, { output: 1000 }), tiered)).toBeCloseTo(0.6 + 0.015, 12)
       expect(estimatedCost(ofPrompt(200_001, { output: 1000 }), tiered)).toBeCloseTo(1.200006 + 0.0225, 12)
       expect(estimatedCost(ofPrompt(600_000), tiered)).toBeCloseTo(7.2, 12)
     })
 
-    it('cached tokens are part of the prompt, and have rates of the tier; the answer is not', () => {
+    it('counts cached tokens toward the threshold, but not output', () => {
       const cached = { cacheRead: 180_000, cacheWrite: 20_000 }
       expect(estimatedCost(ofPrompt(1000, cached), tiered)).toBeCloseTo(0.006 + 0.108 + 0.15, 12)
       expect(estimatedCost(ofPrompt(1000, { output: 300_000 }), tiered)).toBeCloseTo(0.003 + 4.5, 12)
     })
 
-    it('an answer in several requests is priced by the longest of its prompts, not by their sum', () => {
+    it('prices a multi-request response by its longest prompt', () => {
       const several = ofPrompt(300_000, { output: 2000, contextTokens: 151_000 })
       expect(estimatedCost(several, tiered)).toBeCloseTo(0.9 + 0.03, 12)
       expect(estimatedCost({ ...several, contextTokens: 210_000 }, tiered)).toBeCloseTo(1.8 + 0.045, 12)
     })
 
-    it('what the service reports wins', () => {
+    it('prefers the cost that the provider reports', () => {
       expect(estimatedCost(ofPrompt(300_000, { reportedCost: 0.25 }), tiered)).toBe(0.25)
     })
   })
 
-  it('what is cached for an hour has a rate of its own: 1.6 times the other, unless it is given', () => {
+  it('prices one-hour cache writes at 1.6 times the default unless configured', () => {
     const kept: Usage = { ...emptyUsage(), cacheWrite: 1000, cacheWrite1h: 600 }
     expect(estimatedCost(kept, cost)).toBeCloseTo((400 * 3.75 + 600 * 6) / 1e6, 12)
     expect(estimatedCost(kept, { ...cost, cacheWrite1hPerMillion: 10 })).toBeCloseTo((400 * 3.75 + 600 * 10) / 1e6, 12)
@@ -93,8 +93,8 @@ describe('estimatedCost', () => {
   })
 })
 
-describe('usage_cache_hit_rate', () => {
-  it('is the cached share of the whole prompt, 0 when there was none', () => {
+describe('cacheHitRate', () => {
+  it('returns the cached share of the prompt, or 0 if empty (usage_cache_hit_rate)', () => {
     expect(cacheHitRate({ ...emptyUsage(), input: 100, cacheRead: 900 })).toBe(0.9)
     expect(cacheHitRate(usage)).toBe(0.8)
     expect(cacheHitRate(emptyUsage())).toBe(0)

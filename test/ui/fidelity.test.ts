@@ -41,7 +41,7 @@ describe('rows of the fidelity table', async () => {
     const sent = seen.get(type as AgentEvent['type'])
     // Notes like the others, what pages run and what they share: chats that do are in `test/adapters/http/client-tools.test.ts` and `shared-state.test.ts`.
     if (sent === undefined) {
-      const others = ['prunApplied', 'revertApplied', 'turnPrepared', 'modelFallback', 'rateLimits']
+      const others = ['data', 'prunApplied', 'revertApplied', 'turnPrepared', 'modelFallback', 'rateLimits']
       expect([...others, 'clientCallRequested', 'clientCallResolved', 'sharedStateChanged']).toContain(type)
       return
     }

@@ -65,6 +65,23 @@ describe('readChatRequest', () => {
     expect(read.value).toMatchObject({ message: { content: [{ type: 'text', text: 'go' }] }, decisions: [] })
   })
 
+  it('reads edited arguments from edits of the body, and from nothing else', () => {
+    const id = `b:${hash}`
+    const part = { type: 'dynamic-tool', state: 'approval-responded', input: { to: 'changed' }, approval: { id, approved: true } }
+    const message = { id: 'a', role: 'assistant', parts: [part] }
+    const decision = { toolCallId: 'b', argumentsHash: hash, approved: true }
+    expect(chat(message).value?.decisions).toEqual([decision])
+    expect(chat(message, { edits: { [id]: { to: 'bob' }, [`c9:${'0'.repeat(64)}`]: {} } }).value?.decisions).toEqual([
+      { ...decision, arguments: { to: 'bob' } },
+    ])
+    // The call would run without the edit.
+    for (const name of ['c1', '__proto__', '', id.slice(0, -1)])
+      expect(chat(message, { edits: JSON.parse(`{"${name}":{"to":"eve"}}`) }).problem).toContain('edits')
+    const denied = { ...message, parts: [{ ...part, approval: { id, approved: false } }] }
+    expect(chat(denied, { edits: { [id]: { to: 'bob' } } }).value?.decisions).toEqual([{ ...decision, approved: false }])
+    for (const edits of ['all', [1], { [id]: 'all' }, { [id]: null }, null]) expect(chat(message, { edits }).problem).toContain('edits')
+  })
+
   it('binds decisions to the shown arguments', () => {
     const part = (approval: object) => ({ type: 'dynamic-tool', state: 'approval-responded', approval })
     const parts = [
@@ -95,12 +112,12 @@ describe('readChatRequest', () => {
     ['trigger', { id: 's', trigger: 'resume', messages: [] }],
     ['messages', { id: 's' }],
     ['empty', { id: 's', messages: [user([{ type: 'text', text: ' ' }])] }],
-    ['parts\\[0\\]\\.url is no https', fileBody('image/png', 'http://169.254.169.254/')],
-    ['parts\\[0\\]\\.url is no https', fileBody('application/pdf', 'file:///etc/passwd')],
-    ['parts\\[0\\] is told to be application/pdf', fileBody('application/pdf', `data:application/pdf;base64,${pixel}`)],
-    ['parts\\[0\\]\\.data is no base64', fileBody('image/png', 'data:image/png;base64,<svg>')],
+    ['parts\\[0\\]\\.url is not an https URL', fileBody('image/png', 'http://169.254.169.254/')],
+    ['parts\\[0\\]\\.url is not an https URL', fileBody('application/pdf', 'file:///etc/passwd')],
+    ['parts\\[0\\] is declared as application/pdf', fileBody('application/pdf', `data:application/pdf;base64,${pixel}`)],
+    ['parts\\[0\\]\\.data is not base64', fileBody('image/png', 'data:image/png;base64,<svg>')],
     ['parts\\[0\\]\\.data is empty', fileBody('image/png', 'data:image/png;base64,')],
-    ['parts\\[0\\] does not say its media type', fileBody('image', 'https://example.com/a')],
+    ['parts\\[0\\] has no media type', fileBody('image', 'https://example.com/a')],
   ])('reports a problem: %s', (what, body) => {
     expect(readChatRequest(body).problem).toMatch(new RegExp(what))
   })
@@ -112,14 +129,26 @@ describe('readRunInput', () => {
 
   it.each<[string, object]>([
     ['messages\\[1\\]\\.toolCallId must be the id', { content: '{}' }],
-    ['messages\\[1\\]\\.content must be a text', { toolCallId: 'c' }],
-    ['messages\\[1\\]\\.content must be a text', { toolCallId: 'c', content: { a: 1 } }],
+    ['messages\\[1\\]\\.content must be a string', { toolCallId: 'c' }],
+    ['messages\\[1\\]\\.content must be a string', { toolCallId: 'c', content: { a: 1 } }],
   ])('reports a problem with a result: %s', (what, result) => {
     const messages = [
       { id: 'u', role: 'user', content: 'Hi.' },
       { id: 't', role: 'tool', ...result },
     ]
     expect(run({ messages }).problem).toMatch(new RegExp(what))
+  })
+
+  it('reads edited arguments of an approval', () => {
+    const resume = (payload: unknown, status = 'resolved') =>
+      readRunInput({ threadId: 't', runId: 'r', messages: [], resume: [{ interruptId: `b:${hash}`, status, payload }] })
+    const decision = { toolCallId: 'b', argumentsHash: hash, approved: true }
+    expect(resume({ approved: true, editedArgs: { to: 'bob' } }).value?.decisions).toEqual([{ ...decision, arguments: { to: 'bob' } }])
+    for (const editedArgs of [undefined, null]) expect(resume({ approved: true, editedArgs }).value?.decisions).toEqual([decision])
+    for (const editedArgs of ['all', [1], 5]) expect(resume({ approved: true, editedArgs }).problem).toContain('editedArgs')
+    const denial = { ...decision, approved: false }
+    expect(resume({ approved: false, editedArgs: { to: 'bob' } }).value?.decisions).toEqual([denial])
+    expect(resume({ approved: true, editedArgs: { to: 'bob' } }, 'cancelled').value?.decisions).toEqual([denial])
   })
 
   it('ignores a trailing tool result without a pending call', () => {

@@ -43,7 +43,7 @@ it('stores a refusal once in the message, and returns it as text', async () => {
   expect([text, streamed]).toEqual([words, words])
 })
 
-it('appears once in store, useChat and AG-UI, live and after a reload', async () => {
+it('shows a refusal once in store, useChat and AG-UI, live and after a reload', async () => {
   const { agent, events } = await refused()
   const again = new Agent({ model: refusing() })
   const store = createStore(again)
@@ -60,7 +60,7 @@ it('appears once in store, useChat and AG-UI, live and after a reload', async ()
   store.close()
 })
 
-it('passes the native encoding unchanged', async () => {
+it('preserves a refusal in the native encoding', async () => {
   const { events } = await refused()
   const [encoder, decoder] = [eventEncoder(), eventDecoder()]
   const deltas = (all: AgentEvent[]) => all.filter(({ type }) => type === 'messageUpdate' || type === 'messageEnd')
@@ -76,7 +76,7 @@ it.each([true, false])('sends a refusal without content to OpenAI clients (strea
   expect([answer.status, said.includes(`"refusal":"${words}"`), said.split(words.slice(8)).length - 1]).toEqual([200, true, 1])
 })
 
-it('goes back as refusal to OpenAI, and as text to other providers', async () => {
+it('sends a refusal back as such to OpenAI, and as text to other providers', async () => {
   const { agent } = await refused()
   const messages = agent.messages.filter((message): message is Exclude<AgentMessage, { role: 'extension' }> => message.role !== 'extension')
   const sent = async ({ provider, config }: Model) => JSON.stringify(await sentBody(provider, plainRequest(config, { messages })))

@@ -215,6 +215,10 @@ export const scenarios: Record<string, () => Promise<RecordedRun>> = {
       { tools: [add] },
     ),
   'a yes': () => played(twoCalls, { tools: [asks, add] }, approveAll),
+  'a yes with other arguments': () =>
+    played(twoCalls, { tools: [asks, add] }, (event, run) => {
+      if (event.type === 'approvalRequested') void run.approve(event, { arguments: { amount: 4 }, by: 'ada' })
+    }),
   'a no': () => played(twoCalls, { tools: [asks, add] }, denyAll),
   'a no without a reason': () =>
     played(twoCalls, { tools: [asks, add] }, (event, run) => event.type === 'approvalRequested' && run.deny(event)),

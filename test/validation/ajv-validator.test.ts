@@ -6,7 +6,7 @@ import { schemaValidatorSuite } from '../../testing/schema/schema-validator-suit
 schemaValidatorSuite({ describe, it, expect }, { name: 'ajv', create: () => ajvValidator(Ajv2020) })
 
 describe('ajvValidator', () => {
-  it('refuses to look away from a declared __proto__', () => {
+  it('rejects a schema that declares __proto__', () => {
     const schema = { type: 'object', properties: JSON.parse('{"__proto__":{"type":"string"}}') }
     expect(() => ajvValidator(Ajv2020).compile(schema)).toThrow('__proto__')
   })
@@ -19,7 +19,7 @@ describe('ajvValidator', () => {
     ['ipv6', ':1', false],
     ['date-time', '2026-01-01 00:00:00Z', false],
     ['time', '12:00:00+24:00', false],
-  ])('checks the format %s of %j: %s', (format, value, valid) => {
+  ])('checks format %s against %j: %s', (format, value, valid) => {
     const check = ajvValidator(Ajv2020).compile({ format })
     expect(check(value).issues === undefined).toBe(valid)
   })

@@ -87,7 +87,7 @@ const { json } = fc.letrec<{ json: unknown }>((tie) => ({
 }))
 
 describe('a flat schema', () => {
-  it('is checked as the interpreter checks it: the same verdict, the same issues, in the same order', () => {
+  it('validates like the interpreter: same result, same issues, same order', () => {
     let accepted = 0
     let refused = 0
     fc.assert(
@@ -133,9 +133,9 @@ describe('a flat schema', () => {
     null,
   ]
 
-  it.each(orders.map((value) => [value]))('says the same about %j', (value) => expectSame(order, value))
+  it.each(orders.map((value) => [value]))('validates %j like the interpreter', (value) => expectSame(order, value))
 
-  it('says the same about what is not JSON', () => {
+  it('validates non-JSON values like the interpreter', () => {
     for (const value of [
       { customer: undefined },
       { customer: 1n },
@@ -149,7 +149,7 @@ describe('a flat schema', () => {
     }
   })
 
-  it('is one that says everything in keywords that look at one place', () => {
+  it('uses only keywords that inspect a single location', () => {
     const flat = (value: JsonSchema): boolean => isFlat(enforceableSchema(value))
     expect(flat(order)).toBe(true)
     expect(flat({ properties: { next: { $ref: '#' } } })).toBe(false)

@@ -69,15 +69,15 @@ describe('jsonSchemaValidator', () => {
       'target: matches none of the allowed forms (expected string, got object; id: expected integer, got string)',
     ],
     ['ab', 'arguments: expected object, got string'],
-  ])('says about %j: %s', (value, text) => {
+  ])('reports for %j: %s', (value, text) => {
     expect(complaint(schema, value).split('\n')).toEqual(expect.arrayContaining(text.split('\n')))
   })
 
-  it('lists every problem at once', () => {
+  it('lists every issue in one report', () => {
     expect(complaint(schema, { mode: 1, extra: true }).split('\n')).toHaveLength(3)
   })
 
-  it('limits how much it says', () => {
+  it('limits the length of its report', () => {
     const text = complaint(
       { type: 'array', items: { const: 'x'.repeat(5000) } },
       Array.from({ length: 500 }, () => 'y'.repeat(5000)),
@@ -96,7 +96,7 @@ describe('jsonSchemaValidator', () => {
   })
 })
 
-describe('a pattern of a schema', () => {
+describe('a pattern in a JSON Schema', () => {
   const nasty = '^(a+)+$'
   const text = `${'a'.repeat(40)}!`
 
@@ -106,21 +106,21 @@ describe('a pattern of a schema', () => {
     [{ propertyNames: { pattern: nasty } }, { [text]: 1 }],
     [{ anyOf: [{ pattern: nasty }, { pattern: '^(b|b)*$' }] }, text],
     [{ items: { pattern: '^(?:a?){30}a{30}$' } }, [text]],
-  ])('cannot stop the thread, whoever wrote it: %j', (schema, value) => {
+  ])('matches an expensive pattern without blocking: %j', (schema, value) => {
     expect(complaint(schema, value)).not.toBe('')
   })
 
-  it.each(['email', 'uri', 'date-time', 'time', 'ipv6', 'uuid'])('nor can a text of the format %s', (format) => {
+  it.each(['email', 'uri', 'date-time', 'time', 'ipv6', 'uuid'])('checks the format %s of a long string without blocking', (format) => {
     for (const long of ['a@a.', '1:', ':', 'http://a%20', 'P1D', '2020-01-01T00:00:00.1', 'a-'])
       expect(complaint({ type: 'string', format }, `${long.repeat(200_000)} !`)).not.toBe('')
   })
 
-  it('is told to take too long where a text is too long for it', () => {
+  it('reports a value that is too large to match', () => {
     expect(complaint({ pattern: '(?:[ab]*c){20}d' }, 'abc'.repeat(200_000))).toContain('too large')
   })
 
   it.each([{ pattern: '(?=a)b' }, { patternProperties: { '(a)\\1': true } }, { items: { pattern: '(?<!x)y' } }])(
-    'is refused when the tool is defined where it cannot be matched in bounded time: %j',
+    'rejects at definition a pattern without a time bound: %j',
     (schema) => {
       expect(() => validator.compile(schema)).toThrow(/in bounded time/)
     },
@@ -132,7 +132,7 @@ function someOf(keywords: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<J
   return fc.subarray(Object.entries(keywords), { maxLength: 4 }).chain((chosen) => fc.record(Object.fromEntries(chosen)))
 }
 
-describe('the interpreter and ajv', () => {
+describe('the interpreter compared with ajv', () => {
   const name = fc.constantFrom('a', 'b', 'ab', '__x')
   const value = fc.letrec<{ json: unknown }>((tie) => ({
     json: fc.oneof(
@@ -179,7 +179,7 @@ describe('the interpreter and ajv', () => {
     }),
   }))
 
-  it('come to the same verdict', () => {
+  it('accepts and rejects the same values as ajv', () => {
     const ajv = ajvValidator(Ajv2020)
     const verdicts = { accepted: 0, refused: 0 }
     fc.assert(
@@ -196,12 +196,12 @@ describe('the interpreter and ajv', () => {
     expect(Math.min(verdicts.accepted, verdicts.refused)).toBeGreaterThan(50)
   })
 
-  it('a decimal fraction is a multiple of another', () => {
+  it('handles decimal fractions in multipleOf', () => {
     expect([0.3, 1e-7, 1e300, 0.35].map((each) => complaint({ multipleOf: 0.1 }, each) === '')).toEqual([true, false, true, false])
   })
 })
 
-describe('a schema that somebody else wrote ends its check soon, whatever it makes it do', () => {
+describe('a hostile schema with bounded validation time', () => {
   const many = (count: number, part: JsonSchema) => Array.from({ length: count }, () => part)
   const doubling = (count: number, form: 'allOf' | 'anyOf'): JsonSchema => ({
     $defs: Object.fromEntries(
@@ -215,9 +215,9 @@ describe('a schema that somebody else wrote ends its check soon, whatever it mak
   }
 
   it.each<[string, JsonSchema]>([
-    ['references that double', endingIn(doubling(60, 'allOf'), 60)],
-    ['choices that double', endingIn(doubling(60, 'anyOf'), 60)],
-  ])('%s', (_, schema) => {
+    ['exponentially growing references', endingIn(doubling(60, 'allOf'), 60)],
+    ['exponentially growing alternatives', endingIn(doubling(60, 'anyOf'), 60)],
+  ])('validates in bounded time: %s', (_, schema) => {
     let looks = 0
     const counted = new Proxy(
       { a: 'x' },
@@ -233,15 +233,15 @@ describe('a schema that somebody else wrote ends its check soon, whatever it mak
   })
 
   it.each<[string, JsonSchema, unknown]>([
-    ['a long list, looked at for equals again and again', { allOf: many(500, { uniqueItems: true }) }, many(20_000, {}).map((_, at) => at)],
-    ['each of many items with many schemas', { allOf: many(500, { items: { type: 'number' } }) }, many(20_000, {}).map((_, at) => at)],
-    ['a long text, measured again and again', { allOf: many(500, { minLength: 3 }) }, 'x'.repeat(100_000)],
+    ['a long list with repeated uniqueItems checks', { allOf: many(500, { uniqueItems: true }) }, many(20_000, {}).map((_, at) => at)],
+    ['many items with many schemas', { allOf: many(500, { items: { type: 'number' } }) }, many(20_000, {}).map((_, at) => at)],
+    ['a long string with repeated length checks', { allOf: many(500, { minLength: 3 }) }, 'x'.repeat(100_000)],
     ['numbers of hundreds of digits', { items: { allOf: [{ multipleOf: 5e-324 }] } }, many(20_000, {}).map(() => 1e308)],
-  ])('%s', (_, schema, value) => {
+  ])('rejects a value that takes too long: %s', (_, schema, value) => {
     expect(complaint(schema, value)).toContain('too large')
   })
 
-  it('and what is merely large is checked', () => {
+  it('validates a large but ordinary value', () => {
     const rows = many(20_000, {}).map((_, at) => ({ at, name: `row ${at}`, tags: ['a', 'b'] }))
     const row = { type: 'object', properties: { name: { pattern: '^row' }, tags: { uniqueItems: true } }, required: ['at'] }
     expect(complaint({ type: 'array', items: row }, rows)).toBe('')

@@ -13,34 +13,34 @@ function toolWith(parameters: ToolParameters, rest: Partial<AgentTool> = {}): Ag
 const raw = { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] }
 
 describe('toolJsonSchema', () => {
-  it('returns a raw JSON Schema as it is', () => {
+  it('returns a raw JSON Schema unchanged', () => {
     expect(toolJsonSchema(toolWith(raw))).toBe(raw)
   })
 
-  it('asks a Standard Schema once and remembers', () => {
+  it('converts a Standard Schema once and caches the result', () => {
     const tool = toolWith(z.object({ query: z.string().describe('q') }))
     const schema = toolJsonSchema(tool)
     expect(schema).toMatchObject({ type: 'object', properties: { query: { type: 'string', description: 'q' } }, required: ['query'] })
     expect(toolJsonSchema(tool)).toBe(schema)
   })
 
-  it('takes the JSON Schema beside a Standard Schema', () => {
+  it('prefers jsonSchema over a Standard Schema', () => {
     expect(toolJsonSchema(toolWith(v.object({ query: v.string() }), { jsonSchema: raw }))).toBe(raw)
   })
 
-  it('throws invalidTool without one', () => {
+  it('throws invalidTool if no JSON Schema is available', () => {
     expect(() => toolJsonSchema(toolWith(v.object({})))).toThrow(expect.objectContaining({ code: 'invalidTool' }))
   })
 })
 
 describe('checkArguments', () => {
-  it('validates a flat schema at once', () => {
+  it('validates a flat schema synchronously', () => {
     const tool = toolWith(raw)
     expect(checkArguments(tool, { query: 'a' })).toEqual({ value: { query: 'a' } })
     expect(checkArguments(tool, { query: 5 })).toEqual({ issues: [{ path: ['query'], message: 'expected string, got number' }] })
   })
 
-  it('validates any other with the interpreter, loaded on first use', async () => {
+  it('validates other schemas with the interpreter, loaded on first use', async () => {
     const tool = toolWith({ ...raw, properties: { query: { type: 'string', pattern: '^a' } } })
     expect(await checkArguments(tool, { query: 'a' })).toEqual({ value: { query: 'a' } })
     const result = checkArguments(tool, { query: 'b' })
@@ -49,7 +49,7 @@ describe('checkArguments', () => {
     expect(formatIssues((await result).issues ?? [])).toBe('query: expected a string matching /^a/, got "b"')
   })
 
-  it('answers at once where a Standard Schema does', () => {
+  it('returns synchronously if a Standard Schema does', () => {
     expect(checkArguments(toolWith(z.object({ n: z.number() })), { n: 1 })).toEqual({ value: { n: 1 } })
   })
 
@@ -72,7 +72,7 @@ describe('checkArguments', () => {
     expect(formatIssues((await checkArguments(tool, { a: 'x' })).issues ?? [])).toBe('a: is not ok')
   })
 
-  it('uses the validator it is given and compiles once per tool', () => {
+  it('uses the configured validator and compiles once per tool', () => {
     let compiled = 0
     const validator: SchemaValidator = {
       compile: () => {
@@ -86,7 +86,7 @@ describe('checkArguments', () => {
     expect(compiled).toBe(1)
   })
 
-  it('turns everything a validator throws into issues', async () => {
+  it('converts everything that a validator throws into issues', async () => {
     const failing = z.object({
       a: z.string().refine(() => {
         throw new Error('boom')
@@ -115,7 +115,7 @@ describe('checkArguments', () => {
 })
 
 describe('formatIssues', () => {
-  it('writes one line per issue, with paths a model can read', () => {
+  it('writes one line per issue with a readable path', () => {
     const issues = [
       { path: ['files', 0, { key: 'name' }], message: 'is required' },
       { path: ['a b\n', '__proto__'], message: 'two\nlines' },

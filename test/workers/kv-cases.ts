@@ -60,7 +60,7 @@ function watched(inner: KvNamespace, beforePut: (key: string) => void = () => un
 
 /** What the suite does not ask: how much is written and read, pieces of records, what KV refuses. */
 export function kvCases(empty: () => KvNamespace): void {
-  describe('KV, looked into', () => {
+  describe('KV internals', () => {
     writingCases(empty)
     failureCases(empty)
     lateCases(empty)
@@ -68,7 +68,7 @@ export function kvCases(empty: () => KvNamespace): void {
 }
 
 function writingCases(empty: () => KvNamespace): void {
-  it('writes the records of one append as one value, and a summary now and then', async () => {
+  it('writes the records of an append as one value, with occasional summaries', async () => {
     const { namespace, puts } = watched(empty())
     const writer = await kvSessionStore(namespace).open('s1', agent)
     await writer.append(Array.from({ length: 40 }, (_, index) => note(index)))
@@ -78,7 +78,7 @@ function writingCases(empty: () => KvNamespace): void {
     expect([records.length, summaries.length, new Set(records.map(({ key }) => key)).size]).toEqual([6, 2, 6])
   })
 
-  it('keeps values within the limit, whatever characters they hold', async () => {
+  it('keeps values within the size limit for any characters', async () => {
     for (const maxValueBytes of [31, 100, 1000]) {
       const { namespace, puts } = watched(empty())
       const texts = ['😀'.repeat(30), `a${'😀'.repeat(31)}`, 'é'.repeat(50), 'x'.repeat(200), '']
@@ -93,7 +93,7 @@ function writingCases(empty: () => KvNamespace): void {
     }
   })
 
-  it('reads many records with few reads, and never a key that it was not shown', async () => {
+  it('reads many records with few calls, and only listed keys', async () => {
     const asked = watched(empty())
     const store = kvSessionStore(asked.namespace, { maxValueBytes: 1000 })
     const numbers = Array.from({ length: 250 }, (_, index) => index)
@@ -110,7 +110,7 @@ function writingCases(empty: () => KvNamespace): void {
     expect(asked.gets.flat().filter((key) => !asked.listed.has(key))).toEqual([])
   })
 
-  it('keeps summaries within the metadata of a key', async () => {
+  it('fits summaries into the key metadata', async () => {
     const { namespace, puts } = watched(empty())
     const store = kvSessionStore(namespace)
     const agentId = 'é'.repeat(440)
@@ -124,7 +124,7 @@ function writingCases(empty: () => KvNamespace): void {
 }
 
 function failureCases(empty: () => KvNamespace): void {
-  it('leaves out a record of which a piece is missing, and goes on', async () => {
+  it('skips a record with a missing piece and continues', async () => {
     const inner = empty()
     const options = { maxValueBytes: 150 }
     await (await kvSessionStore(inner, options).open('s1', agent)).append([note('before')])
@@ -141,7 +141,7 @@ function failureCases(empty: () => KvNamespace): void {
     expect(notesIn((await store.tail('s1')).records)).toEqual(['before', 'after'])
   })
 
-  it('has a file whole or not at all, wherever its writer was cut off, and sees it once all of it is visible', async () => {
+  it('shows a file completely or not at all after an interrupted write', async () => {
     const options = { maxValueBytes: 40_000 }
     const [file, hash] = await fileNote()
     for (let cut = 0; cut < 6; cut++) {
@@ -171,7 +171,7 @@ function failureCases(empty: () => KvNamespace): void {
     }
   })
 
-  it('does not begin to write where it cannot see everything', async () => {
+  it('refuses to write while existing records are invisible', async () => {
     const inner = empty()
     const writer = await kvSessionStore(inner).open('s1', agent)
     await writer.append([note('1')])
@@ -193,7 +193,7 @@ function failureCases(empty: () => KvNamespace): void {
     ).toEqual([])
   })
 
-  it('tells limits from what may work later', async () => {
+  it('distinguishes exceeded limits from retryable errors', async () => {
     const refusals = {
       'KV PUT failed: 429 Too Many Requests': 'io',
       'KV put() limit exceeded for the day.': 'quota',
@@ -211,7 +211,7 @@ function failureCases(empty: () => KvNamespace): void {
     expect(await failureOf(writer.append([note('x'.repeat(26 * 1024 * 1024))]))).toBe('quota')
   })
 
-  it('acknowledges records whose summary cannot be written again', async () => {
+  it('acknowledges records whose summary cannot be updated', async () => {
     const inner = empty()
     let summaries = 0
     const { namespace } = watched(inner, (key) => {
@@ -239,7 +239,7 @@ function lateCases(empty: () => KvNamespace): void {
     return puts.map(({ key }) => key).filter((key) => key.startsWith('s/'))
   }
 
-  it('has the old session until all of an import is visible, whichever of its values comes late', async () => {
+  it('shows the old session until the whole import is visible', async () => {
     const inner = undeletingKv(empty())
     await written(inner, ['old', 'older'])
     const from = empty()
@@ -260,7 +260,7 @@ function lateCases(empty: () => KvNamespace): void {
     expect(notesIn((await kvSessionStore(inner).tail('s1')).records)).toEqual(imported)
   })
 
-  it('shows what is before a record that comes late, and goes on when that is there', async () => {
+  it('stops before a late record, and continues once it is visible', async () => {
     const inner = empty()
     const keys = [...(await written(inner, ['1', '2', '3'])), ...(await written(inner, ['4', '5', '6']))]
     // Two pieces each.
@@ -277,13 +277,13 @@ function lateCases(empty: () => KvNamespace): void {
     expect(notesIn((await kvSessionStore(inner).tail('s1')).records)).toEqual(['1', '2', '3', '4', '5', '6', '7'])
   })
 
-  it('does not take a session of which nothing is visible yet for one that is not there', async () => {
+  it('reports an invisible session as an I/O error, not as missing', async () => {
     const inner = empty()
     const [first = ''] = await written(inner, ['1'])
     expect(await failureOf(kvSessionStore(lateKv(inner, first, true)).tail('s1'))).toBe('io')
   })
 
-  it('opens what an import has replaced, also where its process ended while it deleted that', async () => {
+  it('opens a replaced session, also if its cleanup was interrupted', async () => {
     for (let deletions = 0; deletions < 3; deletions++) {
       const inner = empty()
       await written(inner, ['old', 'older', 'oldest'])

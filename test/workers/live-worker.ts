@@ -69,6 +69,11 @@ export class Conversation extends LiveSessionObject<Bindings> {
     return { model: scripted(scripts[kind] ?? [], { gate, delayMs: kind === 'turns' ? 50 : 0 }), tools: [this.#work(kind)] }
   }
 
+  /** The token of the client that starts the run; without a client, the reason. */
+  protected override context(request: Request | undefined, { reason }: { reason: string }): unknown {
+    return request?.headers.get('x-token') ?? reason
+  }
+
   /** Ends the object while it runs, where the conversation is about that. */
   #work(kind: string): AgentTool {
     return defineTool({
@@ -77,7 +82,8 @@ export class Conversation extends LiveSessionObject<Bindings> {
       description: 'Works.',
       parameters: { type: 'object', properties: {} },
       idempotent: kind === 'twice',
-      execute: async () => {
+      execute: async (_args, ctx) => {
+        await this.#storage.put('contexts', [...((await this.#storage.get<unknown[]>('contexts')) ?? []), ctx.context])
         const executions = ((await this.#storage.get<number>('executions')) ?? 0) + 1
         await this.#storage.put('executions', executions)
         await this.#storage.sync()
@@ -106,6 +112,8 @@ export class Conversation extends LiveSessionObject<Bindings> {
         return new Response()
       case '/test/tables':
         return Response.json(this.state.storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '~_cf%' ESCAPE '~'").toArray())
+      case '/test/contexts':
+        return Response.json((await this.#storage.get<unknown[]>('contexts')) ?? [])
       case '/test/executions':
         return Response.json((await this.#storage.get<number>('executions')) ?? 0)
       default:

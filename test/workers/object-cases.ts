@@ -33,8 +33,8 @@ export function objectCases(bindings: () => Bindings): void {
     return durableObjectSessionStore({ sessions: SESSIONS, index: INDEX, tenant })
   }
 
-  describe('Durable Objects, looked into', () => {
-    it('goes on when the object is ended between two appends, and while it appends', async () => {
+  describe('Durable Object internals', () => {
+    it('continues after the object restarts between or during appends', async () => {
       const tenant = crypto.randomUUID()
       const writer = await storeOf(tenant).open('s1', agent)
       await writer.append([note('1')])
@@ -46,7 +46,7 @@ export function objectCases(bindings: () => Bindings): void {
       expect([notesIn(records), damage]).toEqual([['1', '2', '3', '4'], undefined])
     })
 
-    it('finds the runs that are open in an index of their own', async () => {
+    it('finds open runs through a separate index', async () => {
       const tenant = crypto.randomUUID()
       const index = bindings().INDEX.getByName(tenant)
       const enter = (sessionId: string, status?: string) =>
@@ -66,7 +66,7 @@ export function objectCases(bindings: () => Bindings): void {
       expect(read < 12).toBe(true)
     })
 
-    it('cuts long records into rows of at most 512 KB, never through a character', async () => {
+    it('splits long records into rows of at most 512 KB, never within a character', async () => {
       const tenant = crypto.randomUUID()
       const long = `x${'😀'.repeat(500_000)}`
       const writer = await storeOf(tenant).open('s1', agent)
@@ -76,7 +76,7 @@ export function objectCases(bindings: () => Bindings): void {
       expect(notesIn((await storeOf(tenant).tail('s1')).records)[0] === long).toBe(true)
     })
 
-    it('keeps a file of 20 MB beside the log, in rows that the platform takes', async () => {
+    it('stores a 20 MB file outside the log, in rows within the platform limit', async () => {
       const store = storeOf(crypto.randomUUID())
       const data = 'AAEC'.repeat(6_990_506)
       const file = { type: 'file' as const, mimeType: 'application/x-sample', data }
@@ -90,7 +90,7 @@ export function objectCases(bindings: () => Bindings): void {
       expect((await store.blob('s1', hash)).length).toBe((data.length / 4) * 3)
     })
 
-    it('keeps tenants apart', async () => {
+    it('isolates tenants', async () => {
       const [one, two] = [crypto.randomUUID(), crypto.randomUUID()]
       const writer = await storeOf(one).open('s1', agent)
       await writer.append([note('of one')])
@@ -102,7 +102,7 @@ export function objectCases(bindings: () => Bindings): void {
       expect(await storeOf(one).listIds()).toEqual(['s1'])
     })
 
-    it('sends again what the platform lost, also where it had arrived', async () => {
+    it('retries calls that the platform lost, also after delivery', async () => {
       const tenant = crypto.randomUUID()
       let count = 0
       const lossy = (namespace: ObjectNamespace) =>
@@ -120,7 +120,7 @@ export function objectCases(bindings: () => Bindings): void {
       expect([await store.delete('s1'), await store.listIds()]).toEqual([true, []])
     })
 
-    it('says so when an object does not answer, and does not press one that is overloaded', async () => {
+    it('reports an unresponsive object, and does not retry an overloaded one', async () => {
       let calls = 0
       const dead = (marks: object) =>
         storeOf('t', {
@@ -134,7 +134,7 @@ export function objectCases(bindings: () => Bindings): void {
       expect([await failureOf(dead({}).delete('s1')), calls]).toEqual(['io', 5])
     })
 
-    it('does not acknowledge a session that lists do not show, but a record of one that they do', async () => {
+    it('acknowledges no record of an unlisted session', async () => {
       const tenant = crypto.randomUUID()
       let isDown = true
       const INDEX = through(bindings().INDEX, (_request, deliver) => (isDown ? Promise.reject(platformError({})) : deliver()))
@@ -149,7 +149,7 @@ export function objectCases(bindings: () => Bindings): void {
       expect(notesIn((await store.tail('s1')).records)).toEqual(['1', '2', '3'])
     })
 
-    it('answers the store alone', async () => {
+    it('accepts requests from the store only', async () => {
       for (const headers of [{}, { 'x-phi-core-call': 'unknown' }, { 'x-phi-core-call': 'live' }]) {
         const request = new Request('https://object/', { method: 'POST', headers, body: '{}' })
         expect((await bindings().SESSIONS.getByName('t/s1').fetch(request.clone())).status).toBe(404)

@@ -10,6 +10,7 @@ export interface TestedWorker {
   /** Classes of objects by their binding. */
   objects: Record<string, string>
   kv?: string[]
+  d1?: string[]
 }
 
 /** A Worker in workerd with the bindings of wrangler, Node compatibility off; offline, and nobody is told. */
@@ -20,7 +21,7 @@ export interface RunningWorker {
 }
 
 /** Starts the Worker of `main` with these bindings. */
-export function startWorker({ main, objects, kv = [] }: TestedWorker): Promise<RunningWorker> {
+export function startWorker({ main, objects, kv = [], d1 = [] }: TestedWorker): Promise<RunningWorker> {
   const config = {
     name: 'tested',
     main,
@@ -28,6 +29,7 @@ export function startWorker({ main, objects, kv = [] }: TestedWorker): Promise<R
     compatibility_flags: ['no_nodejs_compat', 'no_nodejs_compat_v2'],
     send_metrics: false,
     kv_namespaces: kv.map((binding) => ({ binding, id: binding })),
+    d1_databases: d1.map((binding) => ({ binding, database_name: binding, database_id: binding })),
     durable_objects: { bindings: Object.entries(objects).map(([name, class_name]) => ({ name, class_name })) },
     migrations: [{ tag: 'v1', new_sqlite_classes: [...new Set(Object.values(objects))] }],
   }

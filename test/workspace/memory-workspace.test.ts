@@ -5,20 +5,20 @@ import { workspaceSuite } from '../../testing/workspace-suite.ts'
 workspaceSuite({ describe, it, expect }, { name: 'memory', create: () => memoryWorkspace() })
 
 describe('memoryWorkspace', () => {
-  it('starts with the files it is given, text as UTF-8', async () => {
+  it('starts with the given files, encoding strings as UTF-8', async () => {
     const workspace = memoryWorkspace({ 'a/ü.txt': 'é', b: new Uint8Array([1, 2]) })
     expect([...(await workspace.read('a/ü.txt'))]).toEqual([0xc3, 0xa9])
     expect([...(await workspace.read('b'))]).toEqual([1, 2])
   })
 
-  it('does not give an old version back to a file that was removed', async () => {
+  it('never reuses a version of a removed file', async () => {
     const workspace = memoryWorkspace({ f: 'one' })
     const { version } = await workspace.stat('f')
     await workspace.remove('f')
     expect((await workspace.write('f', new Uint8Array())).version).not.toBe(version)
   })
 
-  it('keeps its root', async () => {
+  it('refuses to remove its root', async () => {
     await expect(memoryWorkspace({ f: '' }).remove('.')).rejects.toMatchObject({ code: 'outside' })
   })
 })

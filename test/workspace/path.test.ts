@@ -37,12 +37,12 @@ describe('resolvePath', () => {
     '.. /a',
     'a./b',
     '...',
-  ])('refuses %j and names it', (path) => {
+  ])('rejects %j and names it', (path) => {
     expect(() => resolvePath(path)).toThrow(JSON.stringify(path))
     expect(() => resolvePath(path)).toThrow(expect.objectContaining({ name: 'WorkspaceError', code: 'outside' }))
   })
 
-  it('is idempotent and never leads out, whatever comes in', () => {
+  it('is idempotent and never escapes the root', () => {
     const part = fc.oneof(fc.constantFrom('..', '.', '', 'a', 'b c', '\\', ':', 'nul', '🙂'), fc.string())
     fc.assert(
       fc.property(
@@ -63,7 +63,7 @@ describe('resolvePath', () => {
 })
 
 describe('joinPath', () => {
-  it('keeps the resolved form', () => {
+  it('returns a resolved path', () => {
     expect([joinPath('.', 'a'), joinPath('a/b', 'c')]).toEqual(['a', 'a/b/c'])
     for (const path of [joinPath('.', 'a'), joinPath('a/b', 'c')]) expect(resolvePath(path)).toBe(path)
   })

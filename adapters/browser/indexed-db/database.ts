@@ -4,9 +4,9 @@ import { openWithTimeout, type SessionDigest, SessionError, type SessionErrorCod
 const codes: Record<string, SessionErrorCode> = { QuotaExceededError: 'quota', ConstraintError: 'conflict', VersionError: 'newerSchema' }
 
 const advice: Partial<Record<SessionErrorCode, string>> = {
-  quota: 'The browser gives this site no more room: delete old sessions, or ask for more with navigator.storage.persist().',
-  conflict: 'Another tab has written the same record.',
-  newerSchema: 'Another tab runs a newer version of this page: reload.',
+  quota: "The browser's storage quota is used up. Delete old sessions, or request more with navigator.storage.persist().",
+  conflict: 'Another tab wrote the same record.',
+  newerSchema: 'Another tab runs a newer version of this page. Reload the page.',
 }
 
 /** Converts an IndexedDB failure to a `SessionError`: `quota`, `conflict`, `newerSchema`, otherwise `io`. */
@@ -15,19 +15,20 @@ export function storageError(error: unknown, what: string): SessionError {
   const { name = 'Error', message = '' } = error instanceof Error || error instanceof DOMException ? error : {}
   const code = codes[name] ?? 'io'
   const reason = [name, message].filter(Boolean).join(': ')
-  const next = advice[code] ?? 'Without storage, as in some private windows, memorySessionStore() keeps sessions while the page is open.'
+  const next =
+    advice[code] ?? 'If storage is unavailable, as in some private windows, use memorySessionStore(), which lasts while the page is open.'
   return new SessionError(code, `${what} (${reason}).`, { cause: error, hint: next })
 }
 
 /** Throws `SessionError` `io` without IndexedDB: outside browsers, or if storage is disabled. */
 export function assertIndexedDb(): void {
   if (typeof indexedDB !== 'undefined') return
-  throw new SessionError('io', 'There is no IndexedDB here, so that sessions cannot be stored.', {
-    hint: 'Some private windows and sandboxed frames have none. memorySessionStore() keeps sessions while the page is open.',
+  throw new SessionError('io', 'Cannot store sessions: IndexedDB is unavailable.', {
+    hint: 'Some private windows and sandboxed frames disable it. Use memorySessionStore(), which lasts while the page is open.',
   })
 }
 
-/** The newest writer of a session and its data for lists. */
+/** A session's newest writer and its data for lists. */
 export interface SessionRow {
   sid: string
   epoch: number
@@ -44,7 +45,7 @@ export interface SessionRow {
   digest?: SessionDigest
 }
 
-/** A line of a log. */
+/** A line in a log. */
 export interface RecordRow {
   sid: string
   epoch: number
@@ -52,7 +53,7 @@ export interface RecordRow {
   text: string
 }
 
-/** Media by hash. Those of two writers are separate. */
+/** Media by hash. Each writer's media are separate. */
 export interface BlobRow {
   sid: string
   hash: string
@@ -67,19 +68,19 @@ export interface Schema extends DBSchema {
   blobs: { key: [string, string, number]; value: BlobRow }
 }
 
-/** Returns the connection; opens it on first use, and again after it was lost. */
+/** Returns the connection. Opens it on first use, and again after it was lost. */
 export type Connect = () => Promise<IDBPDatabase<Schema>>
 
-/** 1: without `blobs`. */
+/** Version 1 had no `blobs`. */
 const version = 2
 
 /**
  * Creates a connection to the database `name`.
  *
  * **Contract**
- * - It closes at once when another tab upgrades or deletes the database, so that the tab need not wait. The next call opens it
- *   again. It rejects with `SessionError` `newerSchema` if that tab runs a newer version of the package, and with `blocked` if it
- *   is not open after 5 s because a hanging tab holds it; a connection that opens later is closed.
+ * - It closes immediately when another tab upgrades or deletes the database, so that the other tab does not wait. The next call opens it
+ *   again. It rejects with `SessionError` `newerSchema` if that tab runs a newer version of the package, and with `blocked` if it is not
+ *   open after 5 s because a hanging tab holds it. A connection that opens later is closed.
  */
 export function connection(name: string): Connect {
   let current: Promise<IDBPDatabase<Schema>> | undefined
@@ -110,7 +111,7 @@ export function connection(name: string): Connect {
       return await openWithTimeout(`The database ${JSON.stringify(name)}`, request, async (late) => late.close())
     } catch (error) {
       forget()
-      throw storageError(error, `The database ${JSON.stringify(name)} cannot be opened`)
+      throw storageError(error, `Cannot open the database ${JSON.stringify(name)}`)
     }
   }
 

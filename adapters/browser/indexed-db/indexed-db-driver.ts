@@ -8,11 +8,11 @@ import { assertIndexedDb, type BlobRow, type Connect, connection, type Schema, t
 type StoreName = 'sessions' | 'records' | 'blobs'
 type Transaction<Mode extends IDBTransactionMode> = IDBPTransaction<Schema, StoreName[], Mode>
 
-/** The object stores of most transactions. Large media are written in a separate one before. */
+/** The object stores of most transactions. Large media are written beforehand in a separate transaction. */
 const logStores: StoreName[] = ['sessions', 'records']
 const allStores: StoreName[] = [...logStores, 'blobs']
 
-/** Records of a request; the store reports progress in between. */
+/** Records per request. The store reports progress between requests. */
 const rowsAtOnce = 500
 
 interface OwnClaim {
@@ -26,7 +26,7 @@ interface OwnClaim {
  * Stores logs in IndexedDB.
  *
  * **Contract**
- * - One transaction claims and reads, one checks the claim and appends: a tab that was frozen between two steps cannot write
+ * - One transaction claims and reads, and one checks the claim and appends. A tab that was frozen between two steps therefore cannot write
  *   lines that are lost.
  * - Transactions are `strict`: they complete when the operating system has written to the disk.
  */
@@ -156,7 +156,7 @@ export function indexedDbDriver(name: string, watch: ClaimWatch): LogDriver {
   }
 }
 
-/** `work` may only await IndexedDB requests: anything else ends the transaction. */
+/** `work` may only await IndexedDB requests, because anything else ends the transaction. */
 async function transact<Mode extends 'readonly' | 'readwrite', T>(
   connect: Connect,
   mode: Mode,
@@ -173,10 +173,10 @@ async function transact<Mode extends 'readonly' | 'readwrite', T>(
     await tx.done
     return value
   } catch (error) {
-    // A request of an aborted transaction does not have the reason; the transaction does.
+    // A request in an aborted transaction does not have the reason. The transaction does.
     const cause = tx?.error ?? error
     abort(tx)
-    throw storageError(SessionError.isInstance(error) ? error : cause, 'The browser could not store or read the session')
+    throw storageError(SessionError.isInstance(error) ? error : cause, 'The browser failed to store or read the session')
   }
 }
 
@@ -184,12 +184,12 @@ function abort(tx: { abort(): void } | undefined): void {
   try {
     tx?.abort()
   } catch {
-    // It was over already.
+    // The transaction had already ended.
   }
 }
 
 function allOf(sessionId: string): IDBKeyRange {
-  // Among keys, an array sorts after every number.
+  // In IndexedDB keys, an array sorts after every number.
   return IDBKeyRange.bound([sessionId], [sessionId, []])
 }
 
@@ -199,7 +199,7 @@ function allLines(tx: Reading, sessionId: string, onProgress?: () => void): Prom
   return linesIn(tx, [sessionId], [sessionId, []], onProgress)
 }
 
-/** Returns the lines between two keys, some hundred at a time. */
+/** Yields the lines between two keys, a few hundred at a time. */
 async function linesIn(tx: Reading, from: IDBValidKey, to: IDBValidKey, onProgress?: () => void): Promise<string[]> {
   const lines: string[] = []
   let range = IDBKeyRange.bound(from, to)
@@ -213,7 +213,7 @@ async function linesIn(tx: Reading, from: IDBValidKey, to: IDBValidKey, onProgre
   }
 }
 
-/** Reads epoch by epoch, and of each only the requested lines. */
+/** Reads one epoch after another, and only the requested lines of each. */
 async function linesAfter(tx: Transaction<'readonly'>, sessionId: string, after: number, onProgress?: () => void): Promise<string[]> {
   const records = tx.objectStore('records')
   const lines: string[] = []
@@ -231,7 +231,7 @@ async function newestBlob(tx: Transaction<'readonly'>, sid: string, hash: string
   return (await tx.objectStore('blobs').openCursor(range, 'prev'))?.value
 }
 
-/** Deletes without reading the bytes. */
+/** Uses keys, so that the bytes are not read. */
 async function removeBlobs(
   tx: Transaction<'readwrite'>,
   sid: string,
@@ -257,7 +257,7 @@ function addLines(tx: Transaction<'readwrite'>, sid: string, lines: readonly Log
 /** Reads only the rows of one page. */
 async function summariesAfter(tx: Transaction<'readonly'>, { agentId, after }: LogQuery, limit: number): Promise<SessionSummary[]> {
   const last = after && (await tx.objectStore('sessions').get(after.sessionId))
-  // A session that was active since, or was deleted, has lost its position, so its time is used.
+  // If the session was active or deleted in the meantime, its position is lost, so its time is used.
   const isThere = last?.order !== undefined && last.lastActiveAt === after?.lastActiveAt
   const range = isThere ? IDBKeyRange.upperBound(last.order, true) : null
   const summaries: SessionSummary[] = []
@@ -274,13 +274,13 @@ async function summariesAfter(tx: Transaction<'readonly'>, { agentId, after }: L
 function summaryOf({ sid, agentId, createdAt, lastActiveAt, digest = { loops: 0, messages: 0 } }: SessionRow): SessionSummary {
   const times = { createdAt: createdAt ?? 0, lastActiveAt: lastActiveAt ?? 0 }
   if (typeof agentId === 'string') return { ...digest, sessionId: sid, agentId, ...times }
-  const message = `The entry of session ${sid} cannot be read. Delete it, or open it again.`
+  const message = `The list entry of session ${sid} is unreadable. Delete the session, or open it again.`
   return { sessionId: sid, agentId: '', ...times, loops: 0, messages: 0, error: { code: 'io', message } }
 }
 
 function takenOver({ sessionId, epoch }: LogClaim): SessionError {
   return new SessionError(
     'conflict',
-    `Session ${sessionId} is no longer written here (epoch ${epoch}): another tab has taken it over or deleted it. Reopen it to continue.`,
+    `Cannot write session ${sessionId} (epoch ${epoch}): another tab took it over or deleted it. Reopen it to continue.`,
   )
 }

@@ -17,21 +17,21 @@ function translated(path: string, error: unknown): Error {
   if (isNotFound(error)) return notFound(path)
   const shown = JSON.stringify(path)
   if (error instanceof DOMException && error.name === 'QuotaExceededError') {
-    const message = `${shown} does not fit: the browser gives this origin no more space. Remove files or sessions, or ask for more with navigator.storage.persist().`
+    const message = `${shown} does not fit: the browser's storage quota is used up. Remove files or sessions, or request more with navigator.storage.persist().`
     return new WorkspaceError('io', message, { cause: error })
   }
   if (error instanceof TypeError)
-    return new WorkspaceError('outside', `The browser takes no file of the name ${shown}. Use another one.`, { cause: error })
-  return new WorkspaceError('io', `${shown} could not be used: ${errorText(error)}`, { cause: error })
+    return new WorkspaceError('outside', `The browser does not allow the file name ${shown}. Use another name.`, { cause: error })
+  return new WorkspaceError('io', `Cannot access ${shown}: ${errorText(error)}`, { cause: error })
 }
 
-/** Options of `opfsWorkspace`. */
+/** Options for `opfsWorkspace`. */
 export interface OpfsWorkspaceOptions {
   /** Root directory in the origin's file system, created on first use. Default: `workspace`. */
   directory?: string
 }
 
-/** Bytes up to which a file's version is its hash; the version of a longer one is time and size. */
+/** Maximum size of a file whose version is its hash. A larger file's version is its time and size. */
 const hashedBytes = 32 * 1024 * 1024
 
 const workspaceOptions = optionsOf<OpfsWorkspaceOptions>({ directory: aText })
@@ -40,13 +40,13 @@ const workspaceOptions = optionsOf<OpfsWorkspaceOptions>({ directory: aText })
  * Creates a workspace in the origin private file system, for tabs and workers.
  *
  * **Contract**
- * - Follows the `Workspace` port. A write replaces the whole file, also if the tab ends during it.
- * - Writers of one directory are serialized by a Web Lock, also across tabs, and readers wait for them.
- * - A `version` is the SHA-256 of the content; for files over 32 MiB, time and size.
+ * - Follows the `Workspace` port. A write replaces the whole file atomically, even if the tab ends in the middle.
+ * - A Web Lock serializes the writers in a directory, also across tabs. Readers wait for them.
+ * - A `version` is the SHA-256 of the content, or the time and size for files over 32 MiB.
  * - `write` rejects with `io` if the quota is exhausted, and the old file stays. The browser may delete all files if the device
  *   runs out of space, unless `navigator.storage.persist()` was granted.
- * - Every method rejects with `io` if the browser has no such file system, such as WebKitGTK.
- * - Throws `ConfigError` for a wrong option, `WorkspaceError` `outside` for an invalid directory path.
+ * - Every method rejects with `io` if the browser, such as WebKitGTK, has no such file system.
+ * - Throws `ConfigError` for an invalid option, and `WorkspaceError` `outside` for an invalid directory path.
  *
  * Source: docs/guides/files-and-bash.md
  */
@@ -74,14 +74,14 @@ class OpfsWorkspace implements Workspace {
   }
 
   write(path: string, data: Uint8Array, { ifMatch, signal }: Parameters<Workspace['write']>[2] = {}): Promise<WorkspaceStat> {
-    // A copy, because the caller may change it while it waits.
+    // A copy, because the caller may change the bytes while the write waits.
     const bytes = data.slice()
     return this.#guarded({ path, signal, mode: 'exclusive' }, async (segments) => {
       const root = await this.#root()
       const old = await existingFile(path, root, segments)
       const version = ifMatch === undefined || old === null ? null : (await statOf(old)).version
       if (ifMatch !== undefined && ifMatch !== version)
-        throw changed(path, ifMatch === null ? 'exists' : 'has another version than expected, or is gone')
+        throw changed(path, ifMatch === null ? 'exists' : 'has a different version than expected, or no longer exists')
       signal?.throwIfAborted()
       const parent = await directoryOf(path, root, segments.slice(0, -1), true)
       const handle = await parent.getFileHandle(segments.at(-1) ?? '', { create: true })
@@ -135,20 +135,20 @@ class OpfsWorkspace implements Workspace {
   }
 }
 
-/** An access for the lock. */
+/** The kind of access to lock for. */
 interface Access {
   path: string
   signal: AbortSignal | undefined
   mode: LockMode
 }
 
-/** Some browsers lack it, and so do sandboxed frames and insecure pages. */
+/** Some browsers lack this file system, and so do sandboxed frames and insecure pages. */
 async function fileSystem(): Promise<FileSystemDirectoryHandle> {
   const { storage } = navigator
   if (typeof storage?.getDirectory === 'function') return storage.getDirectory()
   throw new WorkspaceError(
     'io',
-    'There is no origin private file system here. It takes https or localhost; memoryWorkspace() works everywhere.',
+    'The origin private file system is unavailable: it requires https or localhost. memoryWorkspace() works everywhere.',
   )
 }
 
@@ -195,7 +195,7 @@ async function childOf(directory: FileSystemDirectoryHandle, name: string): Prom
   }
 }
 
-/** Returns the file that a write replaces; `null` for none. */
+/** Returns the file that a write replaces, or `null`. */
 async function existingFile(
   path: string,
   root: FileSystemDirectoryHandle,

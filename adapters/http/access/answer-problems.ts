@@ -11,16 +11,16 @@ export function answerProblems<E extends Env>(app: Hono<E>, logger: Logger | fal
   app.notFound(() => problemResponse(unknownRoute))
 }
 
-/** Converts an error to a problem for the client. Server faults go to `logger`. */
+/** Converts an error to a problem for the client. Logs server errors to `logger`. */
 export function problemOf(error: unknown, logger: Logger | false | undefined): Problem {
   if (error instanceof ProblemError) return error.problem
   if (AgentBusyError.isInstance(error)) return { status: 409, code: 'busy', detail: error.message }
   const known = ConfigError.isInstance(error) ? misuse[error.code] : SessionError.isInstance(error) ? ofSessions[error.code] : undefined
   if (known !== undefined) return { ...known, detail: errorText(error) }
   logWarning(logger, 'agentFailed', { message: errorText(error) })
-  // Our own errors contain no secrets and say what to do. Other errors may hold anything, so they only go to the logger.
-  const detail = PhiError.isInstance(error) ? error.message : 'The agent could not be started; the reason went to the logger of the server.'
-  // The outcome is unknown, and a retry may succeed: a disk, a database, or another writer did not respond.
+  // Errors of this package contain no secrets and describe a fix. All other errors may contain anything, so only the logger receives them.
+  const detail = PhiError.isInstance(error) ? error.message : "The agent failed to start. The server's log has the reason."
+  // The outcome is unknown because a disk, a database, or another writer did not respond. A retry may succeed.
   if (SessionError.isInstance(error) && (error.code === 'io' || error.code === 'blocked'))
     return { status: 503, code: 'storeFailed', detail, retryAfterMs: storeAgainMs }
   return { status: 500, code: SessionError.isInstance(error) ? 'storeFailed' : 'agentFailed', detail }
@@ -31,7 +31,7 @@ export const storeAgainMs = 5000
 
 type ClientFault = { status: 400 | 403 | 404 | 409; code: Problem['code'] }
 
-/** Configuration errors that are the client's fault. */
+/** Configuration errors that the client caused. */
 const misuse: Partial<Record<ConfigError['code'], ClientFault>> = {
   emptyPrompt: { status: 400, code: 'emptyPrompt' },
   invalidMessage: { status: 400, code: 'invalidBody' },
@@ -46,7 +46,7 @@ const misuse: Partial<Record<ConfigError['code'], ClientFault>> = {
   trailingAssistant: { status: 409, code: 'nothingToContinue' },
 }
 
-/** Problems with a session that a client names or imports. */
+/** Problems with a session that a client opens or imports. */
 const ofSessions: Partial<Record<SessionError['code'], ClientFault>> = {
   invalidId: { status: 400, code: 'invalidId' },
   notFound: { status: 404, code: 'notFound' },

@@ -5,31 +5,29 @@ import { ConfigError } from '../../../src/index.ts'
 import { assertLoopback } from './loopback.ts'
 import { refuse } from './problem.ts'
 
-/** A single user gets the whole server. */
+/** Default limit on a server with a single user. */
 const ofOnlyUser = 1000
-/** The default for each of several users. */
+/** Default limit per user. */
 export const shareOfNamed = 100
 
 /**
- * Returns a caller's limit of a shared resource (runs, streams, sessions in memory): the configured one, else `ofNamed`, or 1,000
- * for a single user.
+ * Returns a caller's limit for a shared resource, such as runs, streams or sessions in memory. Uses the configured limit. Otherwise uses
+ * `ofNamed`, or 1,000 on a server with a single user.
  */
 export function shareOf({ identity }: Caller, given: number | undefined, ofNamed = shareOfNamed): number {
   return given ?? (identity === undefined ? ofOnlyUser : ofNamed)
 }
 
 /**
- * The identity that owns the sessions of a request, or `false` to refuse it. `true` means that the server has a single user, as
- * `bearer` returns.
+ * The identity that owns a request's sessions, or `false` to reject the request. `true`, as returned by `bearer`, means that the server has
+ * a single user.
  */
 export type Identity = string | boolean | undefined
 
-/** Decides which requests get in. `loopbackOnly` accepts requests of this machine and refuses all others. */
+/** Decides which requests to accept. `loopbackOnly` accepts only requests from this machine. */
 export type Authorize<E extends Env = Env> = 'loopbackOnly' | ((c: Context<E>) => Identity | Promise<Identity>)
 
-/**
- * Options to try an app out without `authorize`: accepts every request of this machine, and refuses those that a proxy forwards.
- */
+/** Options for trying out an app without `authorize`. The app accepts every request from this machine that no proxy forwarded. */
 export type InDev<Options extends { authorize: unknown }> = Omit<Options, 'authorize'> & { dev: true; authorize?: never }
 
 /** Options that authenticate requests. */
@@ -38,25 +36,25 @@ export interface Letting<E extends Env> {
   dev?: boolean
 }
 
-/** Shapes of these options. */
+/** Validation shapes for the authentication options. */
 export const lettingTable: OptionTable<Letting<Env>> = { authorize: either(oneOf('loopbackOnly'), aFunction), dev: aFlag }
 
 /**
- * Returns the `authorize` of an app; `maker` names the app in errors. Throws `ConfigError` `invalidOption` unless exactly one
+ * Returns an app's `authorize`. `maker` is the app's name in errors. Throws `ConfigError` `invalidOption` unless exactly one
  * option is set.
  */
 export function lettingOf<E extends Env>(maker: string, { authorize, dev = false }: Letting<E>): Authorize<E> {
   if (dev && authorize !== undefined)
-    throw new ConfigError('invalidOption', `${maker} has both dev and authorize. Leave out dev where authorize says who is let in.`)
+    throw new ConfigError('invalidOption', `${maker} has both dev and authorize. Remove dev if authorize checks access.`)
   if (dev) return 'loopbackOnly'
   if (authorize !== undefined) return authorize
   throw new ConfigError(
     'invalidOption',
-    'authorize is undefined; it must say who is let in, as bearer(secret) does. To try it out on this machine only: dev: true.',
+    'The option authorize is undefined. Pass a function that identifies callers, such as bearer(secret). For local tests only, set dev: true.',
   )
 }
 
-/** The caller whose sessions a request may use. Without `identity` the server has a single user. */
+/** The caller whose sessions a request may use. Without `identity`, the server has a single user. */
 export interface Caller {
   identity?: string
 }
@@ -68,7 +66,7 @@ export interface SessionAddress extends Caller {
 
 const maxIdentityLength = 1024
 
-/** Authenticates the request. Refuses it unless `authorize` returns `true` or a name. */
+/** Authenticates a request, and rejects it unless `authorize` returns `true` or a name. */
 export async function callerOf<E extends Env>(c: Context<E>, authorize: Authorize<E>): Promise<Caller> {
   if (authorize === 'loopbackOnly') {
     assertLoopback(c)

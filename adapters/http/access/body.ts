@@ -8,17 +8,17 @@ import type { JsonObject, JsonValue } from '../../../src/index.ts'
 import { LastOfList } from './last-of-list.ts'
 import { ProblemError, refuse } from './problem.ts'
 
-/** Limits of a request body. */
+/** Limits for a request body. */
 export interface BodyLimits {
   /** Bytes. */
   maxBytes: number
-  /** Milliseconds until it must be complete. */
+  /** Maximum milliseconds until the body is complete. */
   timeoutMs: number
 }
 
 /**
- * Refuses with 415 a body that is not `application/json`, which another site cannot send without a preflight, and a compressed
- * one, which could exceed its limit.
+ * Rejects with 415 unless the body is uncompressed `application/json`. The content type forces other sites to send a preflight. A
+ * compressed body could exceed its limit.
  */
 export function assertJson({ headers }: Request): void {
   const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
@@ -26,19 +26,19 @@ export function assertJson({ headers }: Request): void {
   assertUncompressed(headers)
 }
 
-/** Refuses a compressed body with 415. */
+/** Rejects a compressed body with 415. */
 export function assertUncompressed(headers: Headers): void {
   if ((headers.get('content-encoding') ?? 'identity') !== 'identity')
-    refuse(415, 'unsupportedMediaType', 'The body is compressed. Send it as it is.')
+    refuse(415, 'unsupportedMediaType', 'The body is compressed. Send it uncompressed.')
 }
 
-/** Reads the JSON object of a request. Later readers of `c.req` get it too. Refuses with 415, 413, 408 and 400. */
+/** Parses the request body as a JSON object. Later readers of `c.req` can still read the body. Rejects with 415, 413, 408 or 400. */
 export async function readJsonObject(c: Context, limits: BodyLimits): Promise<JsonObject> {
   assertJson(c.req.raw)
   return parseObject(await readSharedText(c, limits))
 }
 
-/** As {@link readJsonObject}, for our own protocol: refuses keys other than `names` with 400 `invalidBody` and names the key. */
+/** Like {@link readJsonObject}, for the native protocol. Also rejects unknown keys with a 400 `invalidBody` problem that names the key. */
 export async function readOwnBody(c: Context, limits: BodyLimits, names: readonly string[]): Promise<JsonObject> {
   const body = await readJsonObject(c, limits)
   const unknown = Object.keys(body).find((name) => !names.includes(name))
@@ -46,11 +46,11 @@ export async function readOwnBody(c: Context, limits: BodyLimits, names: readonl
   refuse(
     400,
     'invalidBody',
-    `The body has the key ${JSON.stringify(shortened(unknown, 60))}, which this route does not know. ${nearest(unknown, names)}`,
+    `The body has the key ${JSON.stringify(shortened(unknown, 60))}, which this route does not accept. ${nearest(unknown, names)}`,
   )
 }
 
-/** As `readText`, for a body that others also read from `c.req`, before or afterwards. */
+/** Like `readText`, for a body that other code also reads from `c.req`. */
 export async function readSharedText(c: Context, limits: BodyLimits): Promise<string> {
   const request = c.req.raw
   if (request.bodyUsed) return within(await c.req.text(), limits)
@@ -59,12 +59,12 @@ export async function readSharedText(c: Context, limits: BodyLimits): Promise<st
   return text
 }
 
-/** Limit of a body whose unused parts are dropped while it is read, as a multiple of `maxBytes`. */
+/** Size limit for a body whose unused parts are dropped while reading, as a multiple of `maxBytes`. */
 const letGoTimes = 8
 
 /**
- * As `readSharedText`, for a list `messages` of which only the last message and the last one of the assistant matter. Others are
- * dropped while it is read and hardly count, so that a client may send a long conversation each time.
+ * Like `readSharedText`, for a body in which only the last message and the last assistant message of `messages` are needed. Drops the other
+ * messages while reading. They barely count toward the limit, so a client can send a long conversation each time.
  */
 export async function readLastMessages(c: Context, limits: BodyLimits): Promise<string> {
   const request = c.req.raw
@@ -72,7 +72,7 @@ export async function readLastMessages(c: Context, limits: BodyLimits): Promise<
   return readStream(request, { ...limits, maxBytes: letGoTimes * limits.maxBytes }, () => new LastKept(limits.maxBytes))
 }
 
-/** The part of a streamed body that is kept. */
+/** Collects the parts of a streamed body that are kept. */
 interface Kept {
   readonly text: string
   add(piece: string): void
@@ -82,7 +82,7 @@ class LastKept extends LastOfList implements Kept {
   readonly #maxChars: number
 
   constructor(maxChars: number) {
-    // Parsed, because data in a message may also contain a role, and a role may be escaped.
+    // Parses the element, because message data may also contain a role, and a role may be escaped.
     super('messages', (message) => fieldIn(parsedJson(message), 'role') === 'assistant')
     this.#maxChars = maxChars
   }
@@ -105,7 +105,7 @@ class AllKept implements Kept {
  * Reads the body as UTF-8 text, with its byte order mark.
  *
  * **Contract**
- * - Refuses with 413, 408 and 400, and stops reading. Hono's `bodyLimit` has no time limit.
+ * - Stops reading and rejects with 413, 408 or 400. Hono's `bodyLimit` has no time limit.
  */
 export async function readText(request: Request, limits: BodyLimits): Promise<string> {
   return readStream(request, limits, () => new AllKept())
@@ -114,7 +114,7 @@ export async function readText(request: Request, limits: BodyLimits): Promise<st
 async function readStream(request: Request, limits: BodyLimits, keeping: () => Kept): Promise<string> {
   if (Number(request.headers.get('content-length') ?? 0) > limits.maxBytes) refuseTooLarge(limits.maxBytes)
   if (request.body === null) return ''
-  // Firefox has no stream of a request body.
+  // Firefox does not expose a request body as a stream.
   if (request.body === undefined) return within(await request.text(), limits)
   const reader = request.body.getReader()
   let isLate = false
@@ -125,11 +125,11 @@ async function readStream(request: Request, limits: BodyLimits, keeping: () => K
   })
   try {
     const text = await decoded(reader, limits.maxBytes, keeping())
-    if (isLate) refuse(408, 'bodyTooSlow', `The body was not there after ${limits.timeoutMs} ms. Send it again, at once.`)
+    if (isLate) refuse(408, 'bodyTooSlow', `The body did not arrive within ${limits.timeoutMs} ms. Send it again without delay.`)
     return text
   } catch (error) {
     if (error instanceof ProblemError) throw error
-    refuse(400, 'invalidBody', 'The body broke off, or is not UTF-8. Send it again.')
+    refuse(400, 'invalidBody', 'The body is incomplete or not UTF-8. Send it again.')
   } finally {
     stopTimer()
     reader.cancel().catch(() => undefined)
@@ -148,13 +148,13 @@ async function decoded(reader: ReadableStreamDefaultReader<Uint8Array>, maxBytes
   return kept.text
 }
 
-/** Returns the text of a body that was read before, for example by `authorize`. */
+/** Returns the text of a body that was already read, for example by `authorize`. */
 function within(text: string, { maxBytes }: BodyLimits): string {
   if (new TextEncoder().encode(text).length > maxBytes) refuseTooLarge(maxBytes)
   return text
 }
 
-/** Parses a JSON object. Refuses with 400. */
+/** Parses a JSON object. Rejects with 400. */
 export function parseObject(text: string): JsonObject {
   let value: JsonValue
   try {
@@ -167,5 +167,5 @@ export function parseObject(text: string): JsonObject {
 }
 
 function refuseTooLarge(maxBytes: number): never {
-  refuse(413, 'bodyTooLarge', `The body has more than ${maxBytes} bytes. Send less, or raise maxBodyBytes on the server.`)
+  refuse(413, 'bodyTooLarge', `The body exceeds ${maxBytes} bytes. Send less, or raise maxBodyBytes on the server.`)
 }

@@ -3,7 +3,7 @@ import { isLoopbackHost } from '../../../src/base/private-host.ts'
 import { fieldIn } from '../../../src/contract/json.ts'
 import { refuse } from './problem.ts'
 
-/** Names of headers that proxies, tunnels, load balancers and CDNs add. */
+/** Headers that proxies, tunnels, load balancers and CDNs add. */
 const forwardingNames = [
   /forward/,
   /^(?:.+-)?via$/,
@@ -13,14 +13,14 @@ const forwardingNames = [
   /^front-end-https$/,
 ]
 
-/** The header in which workerd puts the socket address; clients cannot set it. */
+/** Header that workerd sets to the socket address. Clients cannot set it. */
 const workerdAddress = 'cf-connecting-ip'
 
 /** A request, or the context of a Hono handler. */
 type Asking = Request | Context
 
 /**
- * Returns whether a request comes from this machine. Use it only while you develop.
+ * Returns whether a request comes from this machine. Use it only for development.
  *
  * **Contract**
  * - The socket address is a loopback address, if the host exposes it (Node with `@hono/node-server`, Deno, Bun, workerd).
@@ -43,14 +43,10 @@ export function onLoopback(asking: Asking): boolean {
   )
 }
 
-/** Refuses requests of other machines. */
+/** Rejects requests from other machines. */
 export function assertLoopback(c: Context): void {
   if (onLoopback(c)) return
-  refuse(
-    403,
-    'notLoopback',
-    'This server answers its own machine only, and nothing that a proxy passes on. To let others in, give it an authorize function.',
-  )
+  refuse(403, 'notLoopback', 'This server accepts only requests from its own machine, without a proxy. To allow others, set authorize.')
 }
 
 function isForwarding(name: string, value: string): boolean {
@@ -63,7 +59,7 @@ function isAddress(text: string): boolean {
   return /^\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?$/.test(bare) || /^(?:\[[\da-f:.]+\](?::\d+)?|[\da-f]*:[\da-f]*:[\da-f:.]*)$/i.test(bare)
 }
 
-/** Returns whether a text can be a host, with or without a port: it has no path and no user name. */
+/** Returns whether a text could be a host with an optional port: it contains no path and no user name. */
 export function isHost(text: string): boolean {
   return /^[\w.:[\]-]+$/.test(text)
 }
@@ -74,7 +70,7 @@ function isLoopback(host: string): boolean {
   return isHost(host) && URL.canParse(url) && isLoopbackHost(new URL(url).hostname)
 }
 
-/** Returns the address of the client, if the host exposes it. */
+/** Returns the client's address, if the host exposes it. */
 function socketAddress(env: unknown, request: Request): string | undefined {
   const server = fieldIn(env, 'server') ?? env
   const candidates = [

@@ -4,7 +4,7 @@ import { logWarning } from '../../../src/base/log-warning.ts'
 import type { Logger } from '../../../src/index.ts'
 import { refuse } from './problem.ts'
 
-/** CORS rules of an app. */
+/** An app's CORS rules. */
 export interface OriginRules {
   /** Origins, such as `https://app.example`. */
   allowed: readonly string[]
@@ -13,19 +13,19 @@ export interface OriginRules {
   headers?: readonly string[]
   /** Response headers that a page may read. */
   exposed: readonly string[]
-  /** Receives each refused origin once, because a browser reports the reason only to its user. */
+  /** Logs each rejected origin once, because a browser reports the reason only to its user. */
   logger?: Logger | false | undefined
 }
 
-/** Refused origins that are logged. */
+/** Maximum number of rejected origins to log. */
 const maxLogged = 20
 
 /**
- * Accepts requests of pages of this server and of the listed origins. Refuses other pages before authentication: the browser
- * sends cookies along, so a signed-in user does not vouch for the page.
+ * Accepts requests from pages on this server and the listed origins. Rejects other pages before authentication. Browsers attach cookies to
+ * any page's requests, so a signed-in user does not prove that the page is trusted.
  *
- * Response headers are those of Hono's `cors`, which refuses nothing. Hono's `csrf` refuses forms only; this refuses every
- * request of another origin.
+ * Sets the same response headers as Hono's `cors`, which rejects no requests. Unlike Hono's `csrf`, which rejects only forms, it rejects
+ * every request from another origin.
  *
  * Source: docs/guides/serve-over-http.md
  */
@@ -43,7 +43,7 @@ export function originGuard({ allowed, methods, headers, exposed, logger }: Orig
     if (origin === undefined || isSameOrigin(c, origin)) return next()
     if (allowed.includes(origin)) return corsHandler(c, next)
     const shown = origin.slice(0, 100)
-    const detail = `Pages of ${JSON.stringify(shown)} may not ask this server. Add the origin to cors on the server if they should.`
+    const detail = `The origin ${JSON.stringify(shown)} is not allowed. To allow it, add it to cors on the server.`
     if (!logged.has(shown) && logged.size < maxLogged) {
       logged.add(shown)
       logWarning(logger, 'foreignOrigin', { message: detail })

@@ -1,14 +1,14 @@
 /**
- * The body of an `application/problem+json` response (RFC 9457): why a request was refused. With 429 and 503 it says when to
+ * Body of an `application/problem+json` response (RFC 9457), with the reason for a rejection. For 429 and 503, the body also states when to
  * retry.
  */
 export type Problem = ProblemFields & (ForNow | ForGood)
 
-/** A problem that passes: the server has no room, shuts down, or lacks something. */
+/** A temporary problem: the server is at its limit, is shutting down, or lacks a resource. */
 interface ForNow {
   /** HTTP status. */
   status: 429 | 503
-  /** Milliseconds until a retry may succeed; also sent as `Retry-After`. */
+  /** Milliseconds until a retry may succeed. Also sent as `Retry-After`. */
   retryAfterMs: number
 }
 
@@ -20,17 +20,17 @@ interface ForGood {
 }
 
 interface ProblemFields {
-  /** Stable, for programs. */
+  /** Stable, machine-readable code. */
   code: ProblemCode
-  /** What is wrong and what to do about it. Never contains a secret. */
+  /** Describes the problem and how to fix it. Never contains a secret. */
   detail: string
-  /** The loop whose events were released. */
+  /** Id of the loop whose events the server has released. */
   loopId?: string
-  /** The loop that continues it. */
+  /** Id of the loop that continues the released one. */
   continuedBy?: string
 }
 
-/** Codes of problems with a request or with the server. */
+/** Problem codes for requests and for the server. */
 export type ProblemCode = AnyProblem | SessionProblem | ProxyProblem
 
 type AnyProblem =
@@ -56,6 +56,7 @@ type SessionProblem =
   | 'invalidState'
   | 'stateConflict'
   | 'agentFailed'
+  | 'contextMissing'
   | 'storeFailed'
   | 'invalidCursor'
   | 'cursorExpired'
@@ -81,7 +82,7 @@ type ProxyProblem =
   | 'upstreamRedirected'
   | 'upstreamTimedOut'
 
-/** Creates the response for a refused request. */
+/** Creates the response for a rejected request. */
 export function problemResponse(problem: Problem): Response {
   const { status, retryAfterMs } = problem
   const headers = new Headers({ 'content-type': 'application/problem+json', 'cache-control': 'no-store' })
@@ -91,7 +92,7 @@ export function problemResponse(problem: Problem): Response {
   return new Response(JSON.stringify(problem), { status, headers })
 }
 
-/** A problem on its way to the error handler that sends it. */
+/** Error with the problem that the error handler sends. */
 export class ProblemError extends Error {
   readonly problem: Problem
 
@@ -110,30 +111,30 @@ export function refuse(status: Problem['status'], code: ProblemCode, detail: str
   throw new ProblemError({ status, code, detail, ...(retryAfterMs !== undefined && { retryAfterMs }) })
 }
 
-/** Problem for a host that has no room for another run. */
+/** Problem for a host without capacity for another run. */
 export const tooManyRuns: Problem = {
   status: 429,
   code: 'tooManyRuns',
-  detail: 'As many of your runs are on as may be at once. Wait for one to end, stop one, or raise maxOpenRuns on the server.',
+  detail: 'Your limit of concurrent runs is reached. Wait for one to end, stop one, or raise maxOpenRuns on the server.',
   retryAfterMs: 5000,
 }
 
-/** Milliseconds until a retry, if something ends soon. */
+/** Milliseconds until a retry, if capacity becomes available soon. */
 export const soonMs = 1000
 
 /** Problem for a request to a session that is being closed. */
 export const leaving: Problem = {
   status: 503,
   code: 'unavailable',
-  detail: 'The session has just left the memory of this server. Ask again.',
+  detail: 'This server has just evicted the session. Retry.',
   retryAfterMs: soonMs,
 }
 
-/** Problem for a command to a server that shuts down. */
+/** Problem for a command to a server that is shutting down. */
 export const ending: Problem = {
   status: 503,
   code: 'unavailable',
-  detail: 'This server is about to end. Ask again: the next one answers.',
+  detail: 'This server is shutting down. Retry, so that another server responds.',
   retryAfterMs: soonMs,
 }
 
@@ -150,26 +151,26 @@ export const deadlineExceeded: Problem = {
 export const unknownRoute: Problem = {
   status: 404,
   code: 'notFound',
-  detail: 'There is no such route. The documentation of phi-core lists them.',
+  detail: 'This route does not exist. See the HTTP API reference of phi-core.',
 }
 
-/** Problem for a loop that the session does not have. */
+/** Problem for a loop that does not exist in the session. */
 export const unknownLoop: Problem = {
   status: 404,
   code: 'notFound',
-  detail: 'The session has no such loop. Take loopId from its events, or from GET …/history.',
+  detail: 'The session has no such loop. Use a loopId from its events or from GET …/history.',
 }
 
 /** Problem for a session without messages. */
 export const unknownSession: Problem = {
   status: 404,
   code: 'notFound',
-  detail: 'Nothing was said in this session yet. Send a prompt to …/runs.',
+  detail: 'This session has no messages yet. Send a prompt to …/runs.',
 }
 
 /** Problem for a session without shared state. */
 export const unshared: Problem = {
   status: 404,
   code: 'notFound',
-  detail: 'This session shares no state. Give its agent the option sharedState, and prompt it first.',
+  detail: 'This session has no shared state. Set sharedState on its agent, then send a prompt.',
 }

@@ -1,12 +1,12 @@
 import { toHex } from '../../../src/contract/message/identity.ts'
 import { kind, type Shape } from '../../../src/contract/shape/shape.ts'
 
-/** Characters of a key, at least. */
+/** Minimum length of a key in characters. */
 const minKey = 32
 
 /** Shape of a signing key. */
 export const signingKey: Shape = kind(
-  `a text of at least ${minKey} characters that nobody can guess`,
+  `a text of at least ${minKey} random characters`,
   (value) => typeof value === 'string' && value.length >= minKey,
 )
 
@@ -16,7 +16,7 @@ export async function signatureOf(text: string, key: string): Promise<string> {
   return toHex(new Uint8Array(signature))
 }
 
-/** Returns whether `hex` is the signature of a text by one of these keys. Compares in constant time. Rejects for an empty key. */
+/** Returns whether `hex` is a valid signature of a text with one of these keys. Compares in constant time. Rejects if a key is empty. */
 export async function isSigned(text: string, hex: string, keys: string | readonly string[]): Promise<boolean> {
   const signature = Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
   let isOurs = false

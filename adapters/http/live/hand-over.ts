@@ -3,11 +3,11 @@ import type { Agent, AgentRun, SessionStore } from '../../../src/index.ts'
 import { type JournalRecord, SessionError, type SessionJournal } from '../../../src/session.ts'
 
 /**
- * A store whose journals can be revoked together, so that a run that ends afterwards does not change the log.
+ * A store whose journals can be revoked together, so that a run that ends after the handover cannot change the log.
  *
  * **Contract**
- * - Revoked journals refuse appends with `conflict`, and open nothing. Everything else works.
- * - With `moves` it revokes itself when another writer has taken the session over.
+ * - Revoked journals reject appends with `conflict`, and can no longer open logs. All other operations still work.
+ * - If `moves` is set, journals are revoked when another writer has taken over the session.
  */
 export class RevocableStore implements SessionStore {
   readonly promises: SessionStore['promises']
@@ -32,11 +32,11 @@ export class RevocableStore implements SessionStore {
     this.#revoked.abort(new Error('The run continues in another process. Reconnect.'))
   }
 
-  /** Starts a run under this key, which is recorded with the start of its loop. */
+  /** Starts a run with this key. The log records the key with the start of the run's loop. */
   under(key: string, begin: () => AgentRun): AgentRun {
     const given = { key }
     this.#key = given
-    // A loop that never starts must not pass its key to the next one.
+    // A loop that never starts must not pass its key to the next loop.
     const takeBack = (): void => {
       if (this.#key === given) this.#key = undefined
     }
@@ -119,7 +119,7 @@ export class RevocableStore implements SessionStore {
     return { ...record, entry: { ...entry, idempotencyKey: begins.key } }
   }
 
-  /** Disconnects readers of the run before it ends here. */
+  /** Disconnects the run's readers before the run ends here. */
   #refused(error: unknown): never {
     if (this.#moves && SessionError.isInstance(error) && error.code === 'conflict') this.revoke()
     throw error
@@ -131,13 +131,13 @@ export class RevocableStore implements SessionStore {
 }
 
 function handedOver(): SessionError {
-  return new SessionError('conflict', 'This process ends, and has handed the session over.')
+  return new SessionError('conflict', 'This process is shutting down and has handed over the session.')
 }
 
-/** Milliseconds in which a waiting run must pause. */
+/** Maximum milliseconds for a waiting run to pause. */
 const pauseMs = 2000
 
-/** Resolves when the current turn has ended, or the pending calls are recorded; at the latest when `deadline` aborts. */
+/** Resolves when the current turn has ended or the pending calls are recorded, but no later than when `deadline` aborts. */
 export function untilHandedOver(agent: Agent, run: AgentRun, deadline: AbortSignal): Promise<void> {
   const isWaiting = run.pendingApprovals().length + run.pendingClientCalls().length > 0
   return new Promise((resolve) => {
@@ -161,17 +161,17 @@ export function untilHandedOver(agent: Agent, run: AgentRun, deadline: AbortSign
   })
 }
 
-/** Milliseconds of a handover after the deadline; more than `pauseMs`. */
+/** Milliseconds that a handover may take after the deadline. Longer than `pauseMs`. */
 const graceMs = 3000
 
-/** Resolves as `handing`. If it is not done soon after `deadline`, calls `giveUp` and rejects. */
+/** Resolves like `handing`. If `handing` does not settle soon after `deadline`, calls `giveUp` and rejects. */
 export function withDeadline(deadline: AbortSignal, handing: Promise<void>, giveUp: () => void): Promise<void> {
   return new Promise((resolve, reject) => {
     let stopTimer = (): void => undefined
     const late = (): void => {
       stopTimer = startTimer(graceMs, () => {
         giveUp()
-        reject(new Error('Requests of the session did not finish before the deadline. They were aborted.'))
+        reject(new Error('Requests to the session did not finish before the deadline and were aborted.'))
       })
     }
     deadline.addEventListener('abort', late, { once: true })

@@ -1,19 +1,23 @@
-import type { Agent, AgentOptions, Logger, SessionStore } from '../../../src/index.ts'
+import type { Agent, AgentOptions, AgentTool, Logger, SessionStore } from '../../../src/index.ts'
 import type { SessionRecord } from '../../../src/session.ts'
 import type { Caller } from '../access/authorize.ts'
 import type { Problem } from '../access/problem.ts'
 import type { NoticeHandlers } from '../notices/session-notices.ts'
 import type { SessionSchedules } from '../schedules/session-schedules.ts'
+import type { ContextRequest, RunContext } from './run-context.ts'
 
 /** Options of a live agent. The session adds its store. */
-export type LiveAgentOptions = Omit<AgentOptions, 'session' | 'journal' | 'sessionId' | 'messages'>
+export type LiveAgentOptions<Tools extends readonly AgentTool[] = readonly AgentTool[]> = Omit<
+  AgentOptions<unknown, Tools>,
+  'session' | 'journal' | 'sessionId' | 'messages'
+>
 
-/** Attempts to resume a run without progress. */
+/** Maximum attempts to resume a run without progress. */
 export const maxAttempts = 3
 
-/** The place in a session where a run starts. Default: the end. */
+/** Point in a session where a run starts. Default: the end. */
 export interface Place {
-  /** The end of this loop. */
+  /** Id of the loop to continue from. */
   from?: string
 }
 
@@ -25,34 +29,36 @@ export interface LiveSessionHost extends NoticeHandlers {
   readonly store: SessionStore
   readonly logger?: Logger | false | undefined
   agentOptions(): LiveAgentOptions | Promise<LiveAgentOptions>
-  /** Called when another agent continues the session, for code in this process that uses it. */
+  /** Called when another agent continues the session, to notify code in this process that uses it. */
   onAgent?(agent: Agent): void
   /** Returns the process that holds the lease, if the host can tell. */
   otherHolder?(): string | undefined
-  /** Counts the runs of a host, and keeps its process alive for them. */
+  /** Counts a host's runs, and keeps its process alive while any run is active. */
   readonly runs: {
-    /** Reserves a slot for a new run. Returns a problem if there is none. */
+    /** Reserves a slot for a new run. Returns a problem if no slot is free. */
     open(): Promise<Problem | undefined>
-    /** Takes the slot of a run that was resumed after a restart. */
+    /** Occupies a slot for a run that was resumed after a restart. */
     keep(): void
     close(): void
   }
+  /** Returns the `context` of a run that starts without a request. Rejects if the run must wait for one. Default: none. */
+  contextFor?(reason: ContextRequest['reason']): Promise<RunContext>
   /** Scheduled prompts of the session, if the host stores any. */
   readonly schedules?: SessionSchedules
   /** Called before a run begins or is resumed. */
   keepAwake?(): Promise<void>
   /**
-   * Whether sessions move between processes. If another process takes a session over, this one disconnects its clients so that
-   * they reconnect there.
+   * Whether sessions move between processes. If another process takes over a session, this process disconnects the session's clients, so
+   * that they reconnect to the new owner.
    */
   readonly moves?: boolean
-  /** Called when a run ended here because it could not be recorded. The log of the run is still unfinished. */
+  /** Called when a run ended here because it could not be recorded. The run's log is still unfinished. */
   cutOff?(): void
   /** Counts attempts to resume an interrupted run. */
   readonly attempts: {
-    /** Counts another attempt. Resolves with `false` after `maxAttempts` without progress. */
+    /** Counts an attempt. Resolves with `false` after `maxAttempts` attempts without progress. */
     begin(records: readonly SessionRecord[]): Promise<boolean>
-    /** Uncounts the last attempt. */
+    /** Reverts the count of the last attempt. */
     takeBack(): Promise<void>
   }
 }

@@ -2,7 +2,7 @@ import { logWarning } from '../../../src/base/log-warning.ts'
 import { errorText } from '../../../src/contract/errors.ts'
 import { type Agent, AgentBusyError, type AgentEvent, type AgentMessage, type AgentRun, type SessionStore } from '../../../src/index.ts'
 import type { Caller } from '../access/authorize.ts'
-import { leaving, ProblemError } from '../access/problem.ts'
+import { leaving, type Problem, ProblemError } from '../access/problem.ts'
 import { SessionWatch } from '../notices/session-watch.ts'
 import type { SessionSchedules } from '../schedules/session-schedules.ts'
 import type { CallProgress } from './call-progress.ts'
@@ -18,12 +18,12 @@ import { SessionAgent } from './session-agent.ts'
 import { isCutOff } from './unfinished-run.ts'
 
 /**
- * The agent of one session in memory, and its recorded runs. All hosts share this class.
+ * A session in memory with its agent and recorded runs. All hosts use this class.
  *
  * **Contract**
- * - Reads create no agent, claim no ownership and resume no run. They also work if another process owns the session, or if no
- *   agent can be created.
- * - Commands and `recover` get an agent and resume its unfinished run, unless another writer owns the session.
+ * - Reads create no agent, claim no ownership and resume no run. They work even if another process owns the session or no agent can be
+ *   created.
+ * - Commands and `recover` create an agent if needed and resume the unfinished run, unless another writer owns the session.
  * - The last run stays readable until the session is evicted from memory.
  */
 export class LiveSession {
@@ -33,18 +33,18 @@ export class LiveSession {
   readonly store: SessionStore
   /** The stored records of the session. */
   readonly recorded: RecordedSession
-  /** Large media in its events. */
+  /** Large media in the session's events. */
   readonly media: NamedMedia
   readonly #agent: SessionAgent
-  /** Starts its runs. */
+  /** Starts the session's runs. */
   readonly starts: RunStarter
-  /** Versions of shared state by the idempotency keys of clients. */
+  /** Shared-state versions by client idempotency key. */
   readonly #stateChanges = new IdempotencyCache<number>()
   /** Messages that clients have queued for runs. */
   readonly queued = new QueuedInputs()
-  /** Runs that requests of clients have started. */
+  /** Runs that client requests have started. */
   readonly pageRuns = new PageRuns()
-  /** Serializes what begins, replaces or releases the agent, so that two concurrent starts cannot create two of it. */
+  /** Serializes creating, replacing and releasing the agent, so that two concurrent starts cannot create two agents. */
   readonly #mutex = new Mutex()
   #claim: Promise<void> | undefined
   #hasLeft = false
@@ -95,23 +95,23 @@ export class LiveSession {
     })
   }
 
-  /** Aborts when a run moves to another process: its readers have to reconnect. */
+  /** Aborts when a run moves to another process, so that readers reconnect. */
   get takenOver(): AbortSignal {
     return this.#writing.revoked
   }
 
-  /** Returns the agent for a command; an interrupted run is resumed first. */
+  /** Returns the agent for a command. Resumes an interrupted run first. */
   agent(): Promise<Agent> {
     if (this.#hasLeft) return Promise.reject(new ProblemError(leaving))
     return this.#agent.opened()
   }
 
-  /** Continues with an agent of this process that other code also uses. */
+  /** Continues with an existing agent in this process that other code also uses. */
   adopt(agent: Agent): Promise<void> {
     return this.#mutex.run(async () => this.#agent.adopt(agent))
   }
 
-  /** Returns the agent for a read; `undefined` if none was created. */
+  /** Returns the agent for a read, or `undefined` if none was created. */
   inMemory(): Promise<Agent | undefined> {
     return this.#agent.inMemory()
   }
@@ -121,21 +121,20 @@ export class LiveSession {
     return (await this.inMemory())?.isStreaming === true
   }
 
-  /** Applies a change of shared state, once per `key`, also after a restart. */
+  /** Applies a shared-state change, once per `key`, even after a restart. */
   changeOnce(key: string | undefined, change: () => Promise<number>): Promise<number> {
     return this.#stateChanges.get(key, async () => (key === undefined ? undefined : this.#agent.changedUnder(key)) ?? change())
   }
 
   /**
-   * Resumes an interrupted run, unless another writer owns the session. Resolves with whether a run is active; otherwise the
-   * reason goes to `logger`.
+   * Resumes an interrupted run, unless another writer owns the session. Resolves with whether a run is active. If not, logs the reason.
    */
   async recover(): Promise<boolean> {
     const isLeft = this.#agent.isMade || isCutOff(await this.recorded.records())
     return isLeft && (await this.continuedRun()) !== undefined
   }
 
-  /** Takes ownership of the log: earlier writers can append nothing more, so later reads are complete. */
+  /** Takes ownership of the log. Earlier writers can no longer append, so later reads are complete. */
   claim(): Promise<void> {
     this.#claim ??= this.recorded.claim().catch((error: unknown) => {
       this.#claim = undefined
@@ -145,8 +144,8 @@ export class LiveSession {
   }
 
   /**
-   * As `recover`, but rejects if no agent can be created, so that the host can retry. If sessions move, it first claims the
-   * session, because the previous owner may not know yet that it lost it.
+   * Like `recover`, but rejects if no agent can be created, so that the host can retry. If sessions move, claims the session first, because
+   * the previous owner may not know yet that it lost ownership.
    */
   async takeOver(): Promise<boolean> {
     if (this.#host.moves === true && !this.#agent.isMade) await this.claim()
@@ -154,70 +153,70 @@ export class LiveSession {
     return isLeft && (await this.agent()).currentRun !== undefined
   }
 
-  /** Called by a host that keeps its process alive. Resolves with whether a run still needs it. */
+  /** Called by a host that keeps its process alive. Resolves with whether a run still needs the process. */
   async keepAlive(): Promise<boolean> {
     const { isStreaming } = await this.agent()
     this.#host.runs[isStreaming ? 'keep' : 'close']()
     return isStreaming
   }
 
-  /** Returns the run that is active in this process. */
+  /** Returns the active run in this process. */
   async currentRun(): Promise<AgentRun | undefined> {
     return (await this.inMemory())?.currentRun
   }
 
   /**
-   * Returns the active run for a command; after a restart, the resumed run. Returns `undefined` also if no agent can be created;
-   * the reason goes to `logger`.
+   * Returns the active run for a command, or the resumed run after a restart. If no agent can be created, logs the reason and returns
+   * `undefined`.
    */
   async continuedRun(): Promise<AgentRun | undefined> {
     if (!this.#agent.isMade && !(await this.recorded.isKnown())) return undefined
     try {
       return (await this.agent()).currentRun
     } catch (error) {
-      // Later requests are handled by the new owner.
+      // The new owner handles later requests.
       if (this.#hasLeft) throw error
       logWarning(this.#host.logger, 'agentFailed', { message: errorText(error) })
       return undefined
     }
   }
 
-  /** Returns the run of this loop or id while it is in memory. */
+  /** Returns the run with this loop or id, if it is in memory. */
   async runOf({ loopId, runId }: { loopId: string; runId?: string }): Promise<AgentRun | undefined> {
     return [await this.currentRun(), this.#agent.latest?.run].find(
       (run) => run !== undefined && (run.loopId === loopId || run.id === runId),
     )
   }
 
-  /** Returns the conversation before `run`; empty if `run` is not the last one. */
+  /** Returns the conversation before `run`, or an empty list if `run` is not the last one. */
   historyBefore(run: AgentRun): readonly AgentMessage[] {
     const { latest } = this.#agent
     return latest?.run === run ? latest.agent.messages.slice(0, latest.length) : []
   }
 
-  /** Returns the active run, as `continuedRun`, or the last one of this process. */
+  /** Returns the active run, like `continuedRun`, or the last run of this process. */
   async latestRun(): Promise<AgentRun | undefined> {
     return (await this.continuedRun()) ?? this.#agent.latest?.run
   }
 
-  /** The state of the calls of that run. */
+  /** The state of that run's calls. */
   get calls(): CallProgress {
     return this.#agent.calls
   }
 
-  /** Numbers of pending calls and of queued messages. */
+  /** Number of pending calls, and number of queued messages. */
   get waiting(): { approvals: number; messages: number } {
     const run = this.#agent.latest?.run
     const calls = [...(run?.pendingApprovals() ?? []), ...(run?.pendingClientCalls() ?? [])]
     return { approvals: calls.length, messages: this.queued.waiting().length }
   }
 
-  /** Scheduled prompts; `undefined` if the host stores none. */
+  /** Scheduled prompts, or `undefined` if the host stores none. */
   get schedules(): SessionSchedules | undefined {
     return this.#host.schedules
   }
 
-  /** Registers a connected client. Returns how to unregister it. */
+  /** Registers a connected client. Returns a function that unregisters it. */
   enter(): () => void {
     return this.#watch.enter()
   }
@@ -228,26 +227,26 @@ export class LiveSession {
   }
 
   /**
-   * Yields the events of the active run, then those of each later run, until `signal` aborts. With `first` it begins with these
-   * events of the active or last run.
+   * Yields the events of the active run, then those of each later run, until `signal` aborts. With `first`, begins with these events of the
+   * active or last run.
    */
   follow(signal: AbortSignal, first?: AsyncIterable<AgentEvent>): AsyncGenerator<AgentEvent> {
     return this.#followers.follow(signal, async () => first ?? this.currentRun())
   }
 
-  /** Calls `listener` with each new version of shared state; returns how to stop. */
+  /** Calls `listener` with each new version of shared state. Returns a function that unsubscribes. */
   onState(listener: (version: number) => void): () => void {
     return this.#followers.onState(listener)
   }
 
-  /** Epoch milliseconds of the last event of a run here. */
+  /** Time of the last run event here, in epoch milliseconds. */
   get heardAt(): number {
     return this.#heardAt
   }
 
   /**
-   * Releases what the log has: the next command creates another agent. Does nothing during a run, or while a client follows the
-   * session.
+   * Releases memory that can be rebuilt from the log. The next command creates a new agent. Does nothing during a run, or while a client
+   * follows the session.
    */
   rest(): Promise<void> {
     return this.#mutex.run(async () => {
@@ -257,21 +256,21 @@ export class LiveSession {
     })
   }
 
-  /** Stops the active run. For a run that was interrupted, or is active elsewhere, records its end, so that it is not resumed. */
+  /** Stops the active run. If the run was interrupted or is active in another process, records its end so that it is not resumed. */
   stop(): Promise<void> {
-    return this.#mutex.run(async () => {
+    return this.#stopAsking(async () => {
       const run = (await this.#agent.inMemory())?.currentRun
       run?.abort()
       await run?.result
       const unfinished = await this.recorded.unfinished()
       if (unfinished === undefined) return
       await this.recorded.end(unfinished, { status: 'aborted' })
-      // The agent does not know that end.
+      // The agent does not know that the run was ended.
       this.#agent.drop()
     })
   }
 
-  /** Calls `act` with the log while no agent writes to it. Throws `AgentBusyError` during a run. */
+  /** Calls `act` with the log, while no agent writes to it. Throws `AgentBusyError` during a run. */
   withLog<Value>(act: (store: SessionStore) => Promise<Value>): Promise<Value> {
     return this.#mutex.run(async () => {
       if (await this.isRunning()) throw new AgentBusyError()
@@ -283,47 +282,49 @@ export class LiveSession {
 
   /** Stops the active run and deletes the session. Resolves with whether it existed. */
   delete(): Promise<boolean> {
-    return this.#mutex.run(async () => {
+    return this.#stopAsking(async () => {
       await this.#release()
+      this.#agent.dropContext()
       await this.schedules?.delete()
       return this.#host.store.delete(this.#host.sessionId)
     })
   }
 
-  /** Releases the agent, because the session was deleted. */
+  /** Releases the agent, because the session was deleted or replaced. */
   forget(): void {
     this.#agent.forget()
+    this.#agent.dropContext()
   }
 
   /**
-   * Stops the active run and releases ownership, so that the session can continue elsewhere. Later requests are refused. Rejects
-   * as `handOver` does if there is a `deadline`.
+   * Stops the active run and releases ownership, so that the session can continue in another process. Rejects later requests. With a
+   * `deadline`, rejects like `handOver`.
    */
   leave(deadline?: AbortSignal): Promise<void> {
-    const leaving = this.#mutex.run(async () => {
+    const left = this.#stopAsking(async () => {
       this.#hasLeft = true
       await this.#release()
-    })
-    return deadline === undefined ? leaving : withDeadline(deadline, leaving, () => this.#giveUp())
+    }, leaving)
+    return deadline === undefined ? left : withDeadline(deadline, left, () => this.#giveUp())
   }
 
   /**
-   * As `leave`, but leaves the active run to the process that recovers the session. The current turn may finish until `deadline`
-   * aborts; pending calls stay pending. Afterwards nothing of the run is recorded, and its readers are disconnected. Rejects if
-   * something else, such as an export, still holds the session 3 s later; nothing more is recorded then either.
+   * Like `leave`, but leaves the active run to the process that recovers the session. The current turn may finish until `deadline` aborts.
+   * Pending calls stay pending. Afterwards, records nothing more and disconnects readers. Rejects if another operation, such as an export,
+   * still uses the session 3 s later.
    */
   handOver(deadline: AbortSignal): Promise<void> {
-    const handing = this.#mutex.run(async () => {
+    const handing = this.#stopAsking(async () => {
       this.#hasLeft = true
       const agent = await this.#agent.inMemory()
       if (agent?.currentRun !== undefined) await untilHandedOver(agent, agent.currentRun, deadline)
       if (agent?.currentRun !== undefined) this.#writing.revoke()
       await this.#release()
-    })
+    }, leaving)
     return withDeadline(deadline, handing, () => this.#giveUp())
   }
 
-  /** Stops recording because something still holds the session. */
+  /** Stops recording, because another operation still uses the session. */
   #giveUp(): void {
     this.#hasLeft = true
     this.#writing.revoke()
@@ -335,7 +336,13 @@ export class LiveSession {
     const run = agent?.currentRun
     run?.abort()
     await run?.result
-    this.forget()
+    this.#agent.forget()
     await agent?.close()
+  }
+
+  /** Runs an action after all earlier actions. Ensures that none of them still waits for a run's context. */
+  #stopAsking<Value>(act: () => Promise<Value>, problem?: Problem): Promise<Value> {
+    const goOn = this.#agent.stopAsking(problem)
+    return this.#mutex.run(act).finally(goOn)
   }
 }

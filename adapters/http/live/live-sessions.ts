@@ -4,23 +4,24 @@ import type { SessionListOptions } from '../../../src/types/session/session-stor
 import type { Caller, SessionAddress } from '../access/authorize.ts'
 import type { BodyLimits } from '../access/body.ts'
 import type { SessionGateway } from './gateway/session-gateway.ts'
+import type { ContextRequest, RunContext } from './run-context.ts'
 
 /**
- * Handles a request for one session with its gateway: that of `sessionGateway` if it lives here. The path is one of `/`, `/runs`,
- * `/stop` and so on.
+ * Handles a request for one session with its gateway. For sessions in this process, `sessionGateway` creates the gateway. Paths are `/`,
+ * `/runs`, `/stop` and so on.
  */
 export type SessionRoutes = (request: Request, gateway: SessionGateway) => Promise<Response>
 
 /**
- * The host of sessions that `createAgentApp` uses. `memoryLiveSessions` keeps them in this process, `objectLiveSessions` of
- * `phi-core/cloudflare` in one Durable Object each.
+ * Session host for `createAgentApp`. `memoryLiveSessions` keeps sessions in this process. `objectLiveSessions` of `phi-core/cloudflare`
+ * keeps each in a Durable Object.
  *
  * **Contract**
- * - `fetch` handles a request for one session: with `routes` if the session lives in this process, elsewhere with the same routes
- *   there.
- * - Callers never reach sessions of other callers, whatever ids they send.
- * - `answerWith`, if present, is called once by the app, before any request. A host that serves requests of other processes uses
- *   these routes too, and reads bodies up to the limits of `body`.
+ * - `fetch` handles a request for one session. It uses `routes` if the session is in this process. Otherwise, the session's process uses
+ *   the same routes.
+ * - Callers can never access other callers' sessions, regardless of the ids they send.
+ * - The app calls `answerWith`, if present, once before any request. A host that serves requests from other processes also uses the routes
+ *   passed to it, and reads bodies within the limits of `body`.
  *
  * Source: docs/guides/serve-over-http.md
  */
@@ -29,23 +30,29 @@ export interface LiveSessions {
   list(caller: Caller, page: ListPage): Promise<SessionPage>
   answerWith?(routes: SessionRoutes, body: BodyLimits): void
   /**
-   * Lists the sessions of all callers, each with its `owner`, the most recently active first. For operators. Absent if the host
-   * cannot list them.
+   * Called by an app that creates contexts: once, or before each request if `sessions` is a function. The host calls the latest `make` for
+   * runs without a request.
+   */
+  contextFrom?(make: (start: ContextRequest) => Promise<RunContext>): void
+  /**
+   * Lists all callers' sessions with their `owner`, most recently active first, for operators. Absent if the host cannot list sessions.
    */
   listAll?(page: ListPage): Promise<SessionPage>
-  /** Whether this process accepts requests. Default: yes. May reject, and may be slow: callers set their own timeout. */
+  /**
+   * Resolves with whether this process accepts requests. Default: true. The promise may reject or settle late, so callers set a timeout.
+   */
   isReady?(): Promise<boolean>
-  /** Returns figures of this process, if the host has any. */
+  /** Returns this process's metrics, if the host provides any. */
   figures?(): SessionFigures
 }
 
-/** Shape of an option for live sessions. */
-export const liveSessions: Shape = withMethods('live sessions as memoryLiveSessions({ store, agent }) gives them', 'fetch', 'list')
+/** Validation shape for an option that takes live sessions. */
+export const liveSessions: Shape = withMethods('live sessions, such as from memoryLiveSessions({ store, agent })', 'fetch', 'list')
 
 /** A page of a list. */
 export type ListPage = Pick<SessionListOptions, 'cursor' | 'status'> & { limit: number }
 
-/** Figures of this process. */
+/** Metrics for this process. */
 export interface SessionFigures {
   /** Sessions in memory. */
   sessions: number
@@ -57,5 +64,5 @@ export interface SessionFigures {
   queued: number
 }
 
-/** Request headers for other origins. None of them authenticates. */
+/** Request headers to allow for other origins. None of these headers authenticates a request. */
 export const requestHeaders = ['content-type', 'idempotency-key', 'last-event-id', 'x-vercel-ai-ui-message-stream', 'user-agent'] as const

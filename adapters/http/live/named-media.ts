@@ -1,50 +1,50 @@
 import { mediaIn } from '../../../src/base/json/media-blocks.ts'
 import type { MediaContent } from '../../../src/contract/message/content.ts'
-import type { AgentEvent, AgentMessage, SessionStore } from '../../../src/index.ts'
+import type { AgentEvent, AgentMessage, EventOf, SessionStore } from '../../../src/index.ts'
 import { withNames } from '../../../src/internal.ts'
 
-/** A block with its bytes and their name. */
+/** A block with its bytes and their hash. */
 interface NamedBlock {
   block: MediaContent
   hash: string | undefined
 }
 
 /**
- * Large media of one session's events, which clients get by name: `GET …/blobs/:hash` returns their bytes.
+ * Large media in one session's events, which clients fetch by hash with `GET …/blobs/:hash`.
  *
  * **Contract**
- * - Media of messages are stored before their event is seen. Blocks of a streaming response, and tool progress, are kept here
- *   until the next run; of a picture that is refined, and of a tool's progress, only the newest.
- * - Media without a record stay inline: events of sub-agents, and messages that a run returns.
- * - Nothing is named if the store keeps bytes in its log, or is not strongly consistent.
+ * - Media in messages are stored before clients receive their event. Blocks from a streaming response and from tool progress stay in memory
+ *   until the next run. Only the newest block of a refined image or of a tool's progress is kept.
+ * - Unrecorded media stay inline. They occur in sub-agent events and in messages that a run returns.
+ * - All media stay inline if the store keeps bytes in its log or is not strongly consistent.
  */
 export class NamedMedia {
   readonly #isOn: boolean
-  /** By the block that a later one replaces. */
+  /** Unrecorded blocks, by the key under which a later block replaces them. */
   readonly #unrecorded = new Map<string, readonly NamedBlock[]>()
 
   constructor({ promises }: Pick<SessionStore, 'promises'>) {
     this.#isOn = promises.media === 'beside' && promises.readAfterWrite === 'immediate'
   }
 
-  /** Starts a run: unrecorded media of the previous one are released. */
+  /** Starts a run. Releases the previous run's unrecorded media. */
   begin(): void {
     this.#unrecorded.clear()
   }
 
-  /** Returns messages for clients. */
+  /** Converts messages to the form sent to clients. */
   async inMessages(messages: readonly AgentMessage[]): Promise<readonly AgentMessage[]> {
     return this.#isOn ? withNames(messages) : messages
   }
 
-  /** Returns the event for clients; a promise only if bytes are hashed for the first time. */
+  /** Converts an event to the form sent to clients. Returns a promise only if bytes must be hashed for the first time. */
   inEvent(event: AgentEvent): AgentEvent | Promise<AgentEvent> {
     if (!this.#isOn || !mayHaveMedia(event)) return event
     if (event.type === 'agentEnd') return withValue(withNames(event.messages), (messages) => withMessages(event, messages))
     return withValue(withNames(event), (named) => this.#noted(event, named))
   }
 
-  /** Returns the block with the bytes of this hash among unrecorded ones. */
+  /** Returns the unrecorded block whose bytes have this hash. */
   find(hash: string): MediaContent | undefined {
     for (const blocks of this.#unrecorded.values()) {
       const found = blocks.find((each) => each.hash === hash)
@@ -54,8 +54,7 @@ export class NamedMedia {
   }
 
   /**
-   * Returns the block with the bytes of this hash from messages that may not be recorded yet: clients see them before they are
-   * durable.
+   * Finds the block whose bytes have this hash in messages that may not be recorded yet. Clients receive messages before they are durable.
    */
   async among(messages: readonly AgentMessage[], hash: string): Promise<MediaContent | undefined> {
     const names = mediaIn(await this.inMessages(messages))
@@ -92,19 +91,19 @@ function mayHaveMedia(event: AgentEvent): boolean {
   }
 }
 
-/** Returns the place of unrecorded media in an event. */
+/** Returns the key of unrecorded media in an event. */
 function placeOf(event: AgentEvent): string | undefined {
   if (event.type === 'messageUpdate') return `${event.messageId} ${event.delta.contentIndex}`
   return event.type === 'toolExecutionUpdate' || event.type === 'toolExecutionEnd' ? `${event.toolCallId} ${event.type}` : undefined
 }
 
-type AgentEnd = Extract<AgentEvent, { type: 'agentEnd' }>
+type AgentEnd = EventOf<'agentEnd'>
 
 function withMessages(event: AgentEnd, messages: AgentEnd['messages']): AgentEnd {
   return messages === event.messages ? event : { ...event, messages }
 }
 
-/** Uses an available value synchronously, so that an event without media costs no promise. */
+/** Uses an available value synchronously, so that events without media need no promise. */
 export function withValue<Value, Made>(value: Value | Promise<Value>, use: (value: Value) => Made): Made | Promise<Made> {
   return value instanceof Promise ? value.then(use) : use(value)
 }

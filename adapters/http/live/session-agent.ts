@@ -1,13 +1,22 @@
+import { startTimer } from '../../../src/base/timer.ts'
 import { Agent, type AgentEvent, type AgentRun, ConfigError, resumeAgent, type SessionStore } from '../../../src/index.ts'
 import type { RecordedInput } from '../../../src/internal.ts'
 import { queuedInputs } from '../../../src/session.ts'
+import { type Problem, ProblemError } from '../access/problem.ts'
 import { CallProgress } from './call-progress.ts'
 import { loopsByKey, type QueuedInputs, versionsByKey } from './commands/queued-inputs.ts'
 import type { LiveSessionHost } from './live-session-host.ts'
 import type { RecordedSession } from './read/recorded-session.ts'
+import type { ContextedRun, RunContext } from './run-context.ts'
 import { goOn, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
 
-/** A run, and the length of its agent's history at its start. */
+const stoppedFirst: Problem = {
+  status: 409,
+  code: 'notRunning',
+  detail: 'The session was stopped before the context of this run was created. Send the request again.',
+}
+
+/** A run, and the length of the agent's history at its start. */
 interface BegunRun {
   run: AgentRun
   agent: Agent
@@ -23,28 +32,34 @@ interface SessionAgentParts {
   /** Called when a run starts. */
   onBegin: (run: AgentRun | undefined) => void
   onEvent: (event: AgentEvent) => void
-  /** Called with each version of shared state, also without a run. */
+  /** Called with each version of shared state, even without a run. */
   onState: (version: number) => void
 }
 
 /**
- * Creates the agent of one session in memory, and replaces it when it is outdated.
+ * Creates one session's agent in memory, and replaces it when it is outdated.
  *
  * **Contract**
- * - Only `opened` creates an agent; it resumes an interrupted run.
- * - An agent whose memory differs from the log is dropped; the next one is created from the log.
+ * - Only `opened` creates an agent. The new agent resumes an interrupted run.
+ * - An agent whose memory differs from the log is dropped. The next agent is created from the log.
  */
 export class SessionAgent {
   readonly #parts: SessionAgentParts
   #agent: Promise<Agent> | undefined
-  /** The other owner of the session when the agent was created. */
+  /** The other process that owned the session when the agent was created, if any. */
   #knownHolder: string | undefined
   #latest: BegunRun | undefined
-  /** The state of the calls of that run. */
+  /** Context of the last run in this process. A continuation of the run reuses it. */
+  #context: ContextedRun | undefined
+  /** Whether a run waits for its context. */
+  #isAsking = false
+  /** Aborts when the session is stopped. */
+  #stopped = new AbortController()
+  /** The state of that run's calls. */
   readonly calls = new CallProgress()
-  /** Loops that were started under keys before the agent was created. */
+  /** Loops by idempotency key, started before the agent was created. */
   #begunBefore: ReadonlyMap<string, string> = new Map()
-  /** Versions of shared state that were made under keys before. */
+  /** Shared-state versions by idempotency key, created before the agent. */
   #changedBefore: ReadonlyMap<string, number> = new Map()
 
   constructor(parts: SessionAgentParts) {
@@ -55,17 +70,55 @@ export class SessionAgent {
     return this.#agent !== undefined
   }
 
-  /** The run that started last in this process. */
+  /** Last run that started in this process. */
   get latest(): BegunRun | undefined {
     return this.#latest
   }
 
-  /** Returns the loop that was started under this key before the agent was created. */
+  /** Stores the context for a continuation, or `undefined` if unknown. */
+  keepContext(run: AgentRun, own: RunContext | undefined): void {
+    this.#context = own && { run, own }
+  }
+
+  /** Resolves like `context`. Rejects when the session is stopped, because the app may never return a context. */
+  async unlessStopped(context: Promise<RunContext>): Promise<RunContext> {
+    const { signal } = this.#stopped
+    let leave = (): void => undefined
+    const stopped = new Promise<never>((_resolve, reject) => {
+      let stopTimer = (): void => undefined
+      // If the context is ready, it wins: the run begins and is then stopped.
+      const stop = (): void => {
+        stopTimer = startTimer(0, () => reject(signal.reason))
+      }
+      if (signal.aborted) stop()
+      signal.addEventListener('abort', stop)
+      leave = () => {
+        signal.removeEventListener('abort', stop)
+        stopTimer()
+      }
+    })
+    return Promise.race([context, stopped]).finally(() => leave())
+  }
+
+  /** Prevents runs from waiting for their context until the returned function is called. Rejects waiting runs with `problem`. */
+  stopAsking(problem: Problem = stoppedFirst): () => void {
+    this.#stopped.abort(new ProblemError(problem))
+    return () => {
+      this.#stopped = new AbortController()
+    }
+  }
+
+  /** Returns the context of the run that this agent would continue, if that run started in this process. */
+  contextOf(agent: Agent): RunContext | undefined {
+    return this.#context?.run.loopId === agent.lastLoopId ? this.#context?.own : undefined
+  }
+
+  /** Returns the loop with this key that was started before the agent was created. */
   begunUnder(key: string): string | undefined {
     return this.#begunBefore.get(key)
   }
 
-  /** Returns the version of shared state that was made under this key before the agent was created. */
+  /** Returns the shared-state version with this key that was created before the agent. */
   changedUnder(key: string): number | undefined {
     return this.#changedBefore.get(key)
   }
@@ -80,7 +133,7 @@ export class SessionAgent {
 
   /** Returns the agent, if one was created. */
   async inMemory(): Promise<Agent | undefined> {
-    return this.#agent?.catch(() => undefined)
+    return this.#isAsking ? undefined : this.#agent?.catch(() => undefined)
   }
 
   /** Returns the pending calls. */
@@ -94,10 +147,11 @@ export class SessionAgent {
   }
 
   /**
-   * Continues with an agent of this process that other code also uses: they share its runs. Throws if there is an agent already.
+   * Continues with an agent that other code in this process also uses, and shares its runs. Throws if an agent already exists.
    */
   adopt(agent: Agent): void {
-    if (this.#agent !== undefined) throw new ConfigError('invalidOption', `Session ${agent.sessionId} has an agent here already.`)
+    if (this.#agent !== undefined)
+      throw new ConfigError('invalidOption', `Session ${agent.sessionId} already has an agent in this process.`)
     this.#agent = Promise.resolve(agent)
     this.#listenTo(agent)
     const run = this.note(agent)
@@ -106,14 +160,14 @@ export class SessionAgent {
     this.#parts.onBegin(run)
   }
 
-  /** Moves to the end of this loop. Resolves with a function that moves back. Throws as `assertLoop`. */
+  /** Moves to the end of this loop. Resolves with a function that moves back. Throws like `assertLoop`. */
   async moveTo(loopId: string): Promise<() => Promise<void>> {
     const before = await this.inMemory()
     if (before?.lastLoopId === loopId) return async () => undefined
-    // Checked before an agent is created, which may open connections.
+    // Checked before creating an agent, which may open connections.
     await this.#parts.recorded.assertLoop(loopId)
     const agent = await this.#make({ loopId })
-    // Its writer would be a second one.
+    // The agent would add a second writer.
     await before?.close()
     this.#agent = Promise.resolve(agent)
     return async () => {
@@ -122,12 +176,12 @@ export class SessionAgent {
     }
   }
 
-  /** Drops the agent: the next one is created from the log. */
+  /** Drops the agent. The next agent is created from the log. */
   drop(): void {
     this.#agent = undefined
   }
 
-  /** Drops an idle agent, because it does not know what other writers have appended. */
+  /** Drops an idle agent, because it does not know the records that other writers appended. */
   async dropOutdated(): Promise<void> {
     const holder = this.#parts.host.otherHolder?.()
     const current = this.#agent
@@ -135,14 +189,19 @@ export class SessionAgent {
     if ((await current.catch(() => undefined))?.isStreaming !== true) this.#dropThis(current)
   }
 
-  /** Stops the active run and forgets all runs. */
+  /** Clears the last run's context, because the history has been replaced. */
+  dropContext(): void {
+    this.#context = undefined
+  }
+
+  /** Stops the active run and clears all runs. */
   forget(): void {
     void this.inMemory().then((agent) => agent?.abort())
     this.#agent = undefined
     this.#latest = undefined
   }
 
-  /** Records the active run as the last one. Its start has the history that it continues, which others may have extended. */
+  /** Stores the active run as the last run, with the history length at its start, which other processes may have extended. */
   note(agent: Agent): AgentRun | undefined {
     const { currentRun: run, messages } = agent
     if (run !== undefined) this.#latest = { run, agent, length: messages.length }
@@ -164,22 +223,46 @@ export class SessionAgent {
 
   async #goOn(unfinished: UnfinishedRun, queued: ReadonlyMap<string, RecordedInput>): Promise<Agent> {
     const { host, recorded, queued: inputs } = this.#parts
-    const agent = await this.#make({}).catch(async (error: unknown) => {
+    const notBegun = async (error: unknown): Promise<never> => {
       await host.attempts.takeBack()
       throw error
-    })
+    }
+    const [agent, own] = await this.#madeToGoOn(unfinished).catch(notBegun)
     await host.keepAwake?.()
-    // Its process may have ended it just now.
+    // The run's process may have just ended it.
     const [last] = await recorded.records({ last: 1 })
-    const run = last?.entry.type === 'loopEnd' ? undefined : goOn(agent, queued)
-    if (run === undefined) await recorded.endComplete(unfinished)
-    inputs.takeOver(queued.values(), run)
+    const ofQueued = () => this.#contextFor('queued')
+    const goingOn = last?.entry.type === 'loopEnd' ? undefined : goOn(agent, own, { queued, ofQueued })
+    const begun = await goingOn?.catch(async (error: unknown) => {
+      await agent.close()
+      return notBegun(error)
+    })
+    if (begun === undefined) await recorded.endComplete(unfinished)
+    inputs.takeOver(queued.values(), begun?.run)
     this.note(agent)
-    if (run !== undefined) host.runs.keep()
-    return run === undefined ? this.#make({}) : agent
+    if (begun === undefined) return this.#make({})
+    this.#context = begun
+    host.runs.keep()
+    return agent
   }
 
-  /** Creates an agent from the log; without `known`, for a session without messages. */
+  /** Creates the agent that resumes a run, with the run's context. */
+  async #madeToGoOn({ loopId }: UnfinishedRun): Promise<[Agent, RunContext]> {
+    const own = this.#context?.run.loopId === loopId ? this.#context.own : await this.#contextFor('recover')
+    return [await this.#make({}), own]
+  }
+
+  /** Returns the context of a run that is resumed. Reads do not wait for it. */
+  async #contextFor(reason: 'queued' | 'recover'): Promise<RunContext> {
+    this.#isAsking = true
+    try {
+      return await this.unlessStopped((async () => (await this.#parts.host.contextFor?.(reason)) ?? {})())
+    } finally {
+      this.#isAsking = false
+    }
+  }
+
+  /** Creates an agent from the log. Without `known`, the session has no messages. */
   async #make(known?: { loopId?: string }): Promise<Agent> {
     const { host, store } = this.#parts
     const { sessionId } = host
@@ -198,12 +281,12 @@ export class SessionAgent {
     agent.sharedState?.subscribe(({ version }) => onState(version))
     agent.subscribe((event) => {
       this.calls.take(event)
-      // Clients see the end, so no warning is necessary.
+      // Clients see that the run has ended, so no warning is needed.
       if (event.type === 'agentStart') void agent.currentRun?.result
       if (event.type === 'agentStart') onBegin(this.note(agent))
       onEvent(event)
       if (event.type === 'agentEnd') host.runs.close()
-      // Its memory differs from the log; the next run starts from the log.
+      // The agent's memory differs from the log, so the next run starts from the log.
       if (event.type === 'agentEnd' && event.error?.code === 'journal') void this.#dropAgent(agent).then(() => host.cutOff?.())
     })
   }

@@ -1,17 +1,18 @@
-import { type Agent, type AgentRun, ConfigError } from '../../../src/index.ts'
+import { type Agent, ConfigError } from '../../../src/index.ts'
 import type { RecordedInput } from '../../../src/internal.ts'
 import { agentIdOf } from '../../../src/internal.ts'
 import type { SessionRecord } from '../../../src/session.ts'
+import type { ContextedRun, RunContext } from './run-context.ts'
 
-/** A loop without an end in the log: its process ended first. */
+/** A loop whose end is missing from the log, because its process ended first. */
 export interface UnfinishedRun {
   loopId: string
   agentId: string
-  /** Whether the log has a response of the model. */
+  /** Whether the log contains a model response. */
   isAnswered: boolean
 }
 
-/** Returns the run that was active when the process ended, if any: a session has one run at a time. */
+/** Returns the run that was active when the process ended, if any. A session has at most one active run. */
 export function unfinishedRun(records: readonly SessionRecord[]): UnfinishedRun | undefined {
   const loopId = records.findLast(({ entry }) => entry.type === 'loopStart')?.loopId
   if (loopId === undefined || hasEnded(records, loopId)) return undefined
@@ -19,23 +20,24 @@ export function unfinishedRun(records: readonly SessionRecord[]): UnfinishedRun 
   return { loopId, agentId: agentIdOf(records), isAnswered }
 }
 
-/** Returns whether a run was interrupted and can be resumed. That of a sub-agent belongs to its parent. */
+/** Returns whether a run was interrupted and can be resumed. A sub-agent's run belongs to its parent. */
 export function isCutOff(records: readonly SessionRecord[]): boolean {
   const isSpawned = records.some(({ entry }) => entry.type === 'sessionStart' && entry.spawnRef !== undefined)
   return !isSpawned && unfinishedRun(records) !== undefined
 }
 
 /**
- * Returns a number that grows with the progress of a run: with each ended loop, each result, and each turn after the first.
- * Repeated attempts that fail at the same place do not count, because a model may be called, and a tool started, without end. A
- * turn may be missing from the log while its model is called, so the results before it prove that the previous turn was
- * completed.
+ * Returns a number that grows with a run's progress: with each ended loop, each result, and each turn after the first. Attempts that fail
+ * at the same point do not count, so that a model or tool is not called endlessly. A turn may be missing from the log during its model
+ * call, so the results before it prove that the previous turn was completed.
  */
 export function progressOf(records: readonly SessionRecord[]): number {
   return records.filter(isProgress).length
 }
 
-/** Returns how often the last run was started since its last progress: once by its caller, then by those who resumed it. */
+/**
+ * Returns how many times the last run was started since it last made progress. Its caller starts it once, and each resume starts it again.
+ */
 export function attemptsOf(records: readonly SessionRecord[]): number {
   return records.slice(records.findLastIndex(isProgress) + 1).filter(({ entry }) => entry.type === 'loopStart').length
 }
@@ -45,7 +47,7 @@ function isProgress({ entry, turnIndex = 0 }: SessionRecord): boolean {
 }
 
 /**
- * Returns the loop that continues `loopId`, directly or over several attempts; `undefined` if it ended, or nothing continues it.
+ * Returns the loop that continues `loopId`, directly or over several attempts, or `undefined` if `loopId` ended or no loop continues it.
  * `running` is the active loop, whose start may be missing from the log.
  */
 export function continuationOf(records: readonly SessionRecord[], loopId: string, running: string | undefined): string | undefined {
@@ -61,19 +63,26 @@ function hasEnded(records: readonly SessionRecord[], loopId: string): boolean {
   return records.some((record) => record.loopId === loopId && record.entry.type === 'loopEnd')
 }
 
+/** Messages that were queued for an interrupted run, and the context of the run that the first of them would start. */
+interface QueuedForRun {
+  queued: ReadonlyMap<string, RecordedInput>
+  ofQueued: () => Promise<RunContext>
+}
+
 /**
- * Continues an interrupted run. If it has its response, responds to messages queued since; `undefined` if there is nothing left
- * to do.
+ * Continues an interrupted run with its context. If the run already has a response, responds to messages queued since then. Returns
+ * `undefined` if there is nothing left to do.
  */
-export function goOn(agent: Agent, queued: ReadonlyMap<string, RecordedInput>): AgentRun | undefined {
+export async function goOn(agent: Agent, own: RunContext, { queued, ofQueued }: QueuedForRun): Promise<ContextedRun | undefined> {
   try {
-    return agent.continueLoop()
+    return { run: agent.continueLoop(own), own }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
   }
   const next = [...queued.values()].find(({ status }) => status === 'queued')
   if (next === undefined) return undefined
-  // It becomes the prompt and must not be delivered again.
+  const theirs = await ofQueued()
+  // The message becomes the prompt and must not be delivered again.
   next.status = 'delivered'
-  return agent.prompt([...next.messages])
+  return { run: agent.prompt([...next.messages], theirs), own: theirs }
 }

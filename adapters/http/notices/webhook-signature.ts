@@ -10,14 +10,14 @@ import type { EndNotice, SessionNotice, WaitingNotice } from './session-notices.
 /** The signature header: `t=<seconds since the epoch>,v1=<hex of the HMAC-SHA256 of "<t>.<body>">`. */
 export const signatureHeader = 'phi-signature'
 
-/** Seconds that a webhook may be old, and that the sender's clock may be ahead. */
+/** Maximum age of a webhook in seconds. The sender's clock may be ahead by at most the same time. */
 const toleranceSeconds = 300
 
 const limits = { maxBytes: routeDefaults.maxBodyBytes, timeoutMs: routeDefaults.bodyTimeoutMs }
 
 type AskedCall = Pick<WaitingNotice['approvals'][number], 'toolCallId' | 'toolName' | 'argumentsHash' | 'subAgent'>
 
-/** A notification as it is sent: the session and who has to respond. Read arguments and questions from the session. */
+/** A notification in the form sent: the session and the pending requests. Read arguments and questions from the session. */
 export type WebhookNotice =
   | EndNotice
   | (Omit<WaitingNotice, 'approvals' | 'inputs' | 'clientCalls'> & {
@@ -40,31 +40,31 @@ export function webhookBody(notice: SessionNotice): string {
   return JSON.stringify({ ...notice, approvals, inputs, clientCalls } satisfies WebhookNotice)
 }
 
-/** Returns the header for a body that is sent now. */
+/** Returns the signature header for a body sent now. */
 export async function signedNow(body: string, key: string): Promise<string> {
   const seconds = Math.floor(Date.now() / 1000)
   return `t=${seconds},v1=${await signatureOf(`${seconds}.${body}`, key)}`
 }
 
-/** Options of `readWebhook`. */
+/** Options for `readWebhook`. */
 export interface ReadWebhookOptions {
-  /** The key of the sender; during a rotation, the new and the old one. */
+  /** The sender's key. During a key rotation, the new and the old key. */
   key: string | readonly string[]
 }
 
 const readOptions = optionsOf<ReadWebhookOptions>({ key: required(either(signingKey, listOf(signingKey))) })
 
-/** The notification, or why to refuse the request. */
+/** The notification, or the reason to reject the request. */
 export type ReadWebhook = { notice: WebhookNotice; problem?: never } | { notice?: never; problem: string }
 
 /**
- * Verifies and parses a request that `webhook` has sent.
+ * Verifies and parses a request sent by `webhook`.
  *
  * **Contract**
  * - Verifies the signature in constant time before it parses the body.
- * - Refuses requests older than 5 minutes. Store each `id` for that long to act once: a retry has the same `id` and a new
+ * - Rejects requests older than 5 minutes. To act only once, store each `id` for 5 minutes, because a retry has the same `id` and a new
  *   signature.
- * - Rejects with `ConfigError` `invalidOption` if the key is not set, and for no other reason. `problem` never contains a key.
+ * - Rejects only if the key is not set, with `ConfigError` `invalidOption`. `problem` never contains a key.
  *
  * Source: docs/guides/deploy.md
  */
@@ -75,12 +75,12 @@ export async function readWebhook(request: Request, options: ReadWebhookOptions)
   const [, time = '', hex = ''] = /^t=(\d{1,12}),v1=([\da-f]{64})$/.exec(request.headers.get(signatureHeader) ?? '') ?? []
   if (hex === '') return { problem: `The header ${signatureHeader} is missing, or has no signature.` }
   if (Math.abs(Date.now() / 1000 - Number(time)) > toleranceSeconds)
-    return { problem: 'The request is too old, or the clocks differ by minutes.' }
+    return { problem: 'The request is too old, or the clocks differ by several minutes.' }
   try {
     const body = await readText(request, limits)
     const isOurs = await isSigned(`${Number(time)}.${body}`, hex, key)
-    return isOurs ? { notice: JSON.parse(body) } : { problem: 'The signature is not that of this body and key.' }
+    return isOurs ? { notice: JSON.parse(body) } : { problem: 'The signature does not match this body and key.' }
   } catch (error) {
-    return { problem: error instanceof ProblemError ? error.message : 'The body is no JSON.' }
+    return { problem: error instanceof ProblemError ? error.message : 'The body is not JSON.' }
   }
 }

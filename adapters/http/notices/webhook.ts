@@ -2,7 +2,7 @@ import { aLogger } from '../../../src/base/argument-checks.ts'
 import { retryAfterIn } from '../../../src/base/http-answer.ts'
 import { logWarning } from '../../../src/base/log-warning.ts'
 import { isLoopbackHost } from '../../../src/base/private-host.ts'
-import { retryDelayMs, startTimer, timerMs } from '../../../src/base/timer.ts'
+import { delay, retryDelayMs, timerMs } from '../../../src/base/timer.ts'
 import { errorText } from '../../../src/contract/errors.ts'
 import { defaultRetry } from '../../../src/contract/run/settings.ts'
 import { checkOptions } from '../../../src/contract/shape/read.ts'
@@ -12,11 +12,11 @@ import { signingKey } from '../access/signature.ts'
 import type { SessionNotice } from './session-notices.ts'
 import { signatureHeader, signedNow, webhookBody } from './webhook-signature.ts'
 
-/** Target and options of notifications. */
+/** Target and options for notifications. */
 export interface WebhookOptions {
-  /** An https URL; for this machine also http. */
+  /** An https URL. Allows http for this machine. */
   url: string
-  /** Secret that signs the requests and that the receiver shares: at least 32 random characters. */
+  /** Shared secret that signs the requests: at least 32 random characters. */
   key: string
   /** Milliseconds until the receiver must respond. Default: 15,000. */
   timeoutMs?: number
@@ -24,7 +24,7 @@ export interface WebhookOptions {
   maxRetries?: number
   /** Default: the global `fetch`. */
   fetch?: (request: Request) => Promise<Response>
-  /** Receives `webhookFailed` for what could not be delivered. Default: none. */
+  /** Receives `webhookFailed` for failed deliveries. Default: none. */
   logger?: Logger | false
 }
 
@@ -37,30 +37,30 @@ const webhookOptions = optionsOf<WebhookOptions>({
   logger: aLogger,
 })
 
-/** Sends notifications: pass its functions as `onWaiting` and `onEnd`. */
+/** Notification handlers to pass as `onWaiting` and `onEnd`. */
 export interface Webhook {
   (notice: SessionNotice): Promise<void>
-  /** Resolves once nothing is in flight. */
+  /** Resolves when no delivery is in flight. */
   settled(): Promise<void>
 }
 
-/** Requests in flight; further ones are dropped, so that a receiver that is down costs bounded memory. */
+/** Maximum deliveries in flight. Further deliveries are dropped, so that an unavailable receiver uses bounded memory. */
 const maxOnTheWay = 100
 const answerMs = 15_000
 
 /**
- * Creates handlers that send signed notifications to a URL: pass them as `onWaiting` and `onEnd` of a host.
+ * Creates handlers that send signed notifications to a URL. Pass them to a host as `onWaiting` and `onEnd`.
  *
  * **Contract**
  * - `POST` with the notification as JSON. `phi-signature` is `t=<seconds>,v1=<hex>`: HMAC-SHA256 of `<seconds>.<body>` with
  *   `key`. `readWebhook` verifies it.
- * - Contains no arguments of calls and no text of the conversation: the receiver reads them from the session, if it may.
- * - Any status from 200 to 299 acknowledges. Retries after 408, 425, 429, 5xx and network errors, at random times within 1, 2, 4,
- *   8 and 16 seconds; obeys `Retry-After`. Follows no redirects, because they would leak the signature.
- * - Never rejects, and nothing waits for it. Failed deliveries go to `logger`. The queue is in memory: await `settled` before the
+ * - The body contains no call arguments and no conversation text. An authorized receiver can read them from the session.
+ * - Any status from 200 to 299 acknowledges. Retries after 408, 425, 429, 5xx and network errors, after a random wait of up to 1, 2, 4, 8
+ *   and 16 seconds; respects `Retry-After`. Does not follow redirects, because they would leak the signature.
+ * - Never rejects, and the host does not wait for deliveries. Logs failed deliveries. The queue is in memory, so await `settled` before the
  *   process ends.
- * - At most 100 are in flight; further ones are dropped.
- * - Throws `ConfigError` `invalidOption` for a URL that is not https, and for a short key.
+ * - At most 100 deliveries are in flight. Further deliveries are dropped.
+ * - Throws `ConfigError` `invalidOption` if the URL is not https or the key is too short.
  *
  * Source: docs/guides/deploy.md
  */
@@ -85,10 +85,7 @@ function assertAddress(text: string): void {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.hostname))
   if (isSafe && url?.username === '' && url.password === '') return
-  throw new ConfigError(
-    'invalidOption',
-    'url of webhook must be an address of https without a name or password; of this machine also http.',
-  )
+  throw new ConfigError('invalidOption', 'url of webhook must be an https URL without credentials. On this machine, http is also allowed.')
 }
 
 async function deliver(options: WebhookOptions, notice: SessionNotice): Promise<void> {
@@ -98,7 +95,7 @@ async function deliver(options: WebhookOptions, notice: SessionNotice): Promise<
     const refusal = await tryOnce(options, body)
     if (refusal === undefined) return
     if (!refusal.mayPass || attempt > maxRetries) return fail(options, notice, refusal.reason)
-    await pass(retryDelayMs(attempt, { ...defaultRetry, maxRetries }, refusal.retryAfterMs))
+    await delay(retryDelayMs(attempt, { ...defaultRetry, maxRetries }, refusal.retryAfterMs))
   }
 }
 
@@ -113,7 +110,7 @@ async function tryOnce(options: WebhookOptions, body: string): Promise<Refusal |
   const { url, key, timeoutMs = answerMs, fetch: ask = (request) => fetch(request) } = options
   try {
     const headers = { 'content-type': 'application/json', [signatureHeader]: await signedNow(body, key) }
-    // `AbortSignal.timeout` refuses fractions and values beyond a timer.
+    // `AbortSignal.timeout` rejects fractions and values beyond the timer range.
     const signal = AbortSignal.timeout(Math.ceil(timerMs(timeoutMs)))
     const {
       status,
@@ -129,12 +126,6 @@ async function tryOnce(options: WebhookOptions, body: string): Promise<Refusal |
   } catch (error) {
     return { reason: errorText(error), mayPass: true }
   }
-}
-
-function pass(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    startTimer(ms, resolve)
-  })
 }
 
 async function fail({ url, logger }: WebhookOptions, { type, id, sessionId }: SessionNotice, reason: string): Promise<void> {

@@ -5,18 +5,18 @@ import type { ClientSettingName } from '../live/commands/client-ask.ts'
 import { settingsFrom } from '../routes/client-settings.ts'
 import { refuseCaller } from './openai-error.ts'
 
-/** Returns the parsed request, or refuses. */
+/** Returns the parsed request, or throws a rejection. */
 export function accepted<T>({ value, fault }: ReadRequest<T>): T {
-  return value ?? refuseCaller(fault ?? { message: 'The request cannot be read.' })
+  return value ?? refuseCaller(fault ?? { message: 'The request is invalid.' })
 }
 
-/** Returns the caller's settings. Refuses by name what is not in `allowed`, and what cannot work. */
+/** Returns the caller's settings. Rejects settings that are not in `allowed` or are invalid, by name. */
 export function callerSettings({ settings }: CallerRequest, allowed: readonly ClientSettingName[]): ClientSettings {
-  // `user` goes to the provider if callers may set it, and nowhere otherwise.
+  // Sends `user` to the provider if callers are allowed to set it. Otherwise, ignores it.
   const refused = settings.find(({ name }) => !allowed.includes(name))
   if (refused !== undefined) {
     const { param, name } = refused
-    const message = `Unsupported parameter: '${param}' is not for callers to set. The server can allow it: clientSettings: ['${name}'].`
+    const message = `Unsupported parameter: callers may not set '${param}'. To allow it, set clientSettings: ['${name}'] on the server.`
     refuseCaller({ message, param, code: 'unsupported_parameter' })
   }
   return settingsFrom(Object.fromEntries(settings.map(({ name, value }) => [name, value])), allowed)

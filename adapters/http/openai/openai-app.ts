@@ -21,38 +21,42 @@ import { newApp } from '../access/new-app.ts'
 import { originGuard } from '../access/origin.ts'
 import { type Problem, ProblemError } from '../access/problem.ts'
 import { type LiveSessions, liveSessions } from '../live/live-sessions.ts'
+import { contextFrom, contextRequest, type MakeContext } from '../live/run-context.ts'
 import { type MakeAgent, statelessRun } from '../one-shot/stateless-run.ts'
 import { type RouteOptions, resolvedRoutes, routeTable, type SessionRouteOptions } from '../routes/route-options.ts'
 import { sessionRoutes } from '../routes/session-routes.ts'
+import { fetchIn, hostIn } from '../routes/sessions.ts'
 import { accepted, callerSettings } from './caller-request.ts'
 import { chatAnswer, responseAnswer, sessionHeader } from './openai-answer.ts'
 import { inTheirWords, OpenAiRefusal, problemAsError, refusalResponse, refuseCaller, refuseResponse } from './openai-error.ts'
 
-/** An agent that is served as a model. Needs `agent`, `sessions`, or both. */
+/** An agent served as a model. Requires `agent`, `sessions`, or both. */
 export interface ServedAgent<E extends Env = Env> {
-  /** Handles requests that carry their whole conversation. */
+  /** Handles requests that contain the whole conversation. */
   agent?: MakeAgent<E>
-  /** Host of stored conversations, for requests that continue one. */
+  /** Host of stored conversations, for requests that continue a conversation. */
   sessions?: LiveSessions | ((c: Context<E>) => LiveSessions)
 }
 
-/** Options of `createOpenAiApp`. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
+/** Options for `createOpenAiApp`. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
 export interface OpenAiAppOptions<E extends Env = Env> extends Omit<RouteOptions, 'turnRequests' | 'imports'> {
   /**
-   * Authenticates a request, as in `createAgentApp`. Clients send their key as `Authorization: Bearer …`. A name separates the
-   * conversations of each caller; `true` is a single user (as `bearer(secret)` returns); anything else refuses.
+   * Authenticates a request, as in `createAgentApp`. Clients send their key as `Authorization: Bearer …`. Return a name to separate
+   * callers' conversations, `true` on a server with a single user (as `bearer(secret)` does), or anything else to reject the request.
    */
   authorize: Authorize<E>
-  /** The agents, by the model names that callers use. A function is short for `{ agent }`. */
+  /** Agents by the model name that callers use. A function is shorthand for `{ agent }`. */
   agents: Readonly<Record<string, MakeAgent<E> | ServedAgent<E>>>
   /**
-   * Handling of system and developer messages of callers. `asUser`: sent to the model as user messages, with no more authority
-   * than those. `append`: added after the agent's system prompt, so they can change its behavior; in stored conversations they
-   * are sent as `asUser`. Default: `asUser`.
+   * Determines how callers' system and developer messages are handled. `asUser` sends them as user messages, with the same authority.
+   * `append` adds them after the agent's system prompt, so they can change its behavior; in stored conversations, `append` works like
+   * `asUser`. Default: `asUser`.
    */
   callerInstructions?: InstructionsPlace
-  /** Whether callers may define their own tools, which they run. The model sees their descriptions. Default: `true`. */
+  /** Whether callers can define and run their own tools. The model sees their descriptions. Default: `true`. */
   callerTools?: boolean
+  /** Returns the `context` of a run, as for `createAgentApp`. Default: none. */
+  context?: MakeContext<E>
   /** Origins whose web pages may send requests, such as `https://app.example`. Default: none. */
   cors?: readonly string[]
 }
@@ -69,22 +73,21 @@ const openAiAppOptions = optionsOf<AnyOpenAiAppOptions<Env>>({
   agents: required(recordOf(either(aFunction, servedAgent))),
   callerInstructions: oneOf('asUser', 'append'),
   callerTools: aFlag,
+  context: aFunction,
   cors: listOf(aText),
   ...ofRoutes,
 })
 
 /**
- * Creates a Hono app that serves agents as models of OpenAI's API: `POST /v1/chat/completions`, `POST /v1/responses` and
- * `GET /v1/models`. Serve its `fetch`, or mount it with `app.route('/', …)` next to `createAgentApp`.
+ * Creates a Hono app that serves agents as models over OpenAI's API: `POST /v1/chat/completions`, `POST /v1/responses` and `GET
+ * /v1/models`. Serve its `fetch`, or mount it with `app.route('/', …)` next to `createAgentApp`.
  *
  * **Contract**
- * - The agent's own tools run on the server. Calls of the caller's tools end the response; the next request carries their
- *   results.
- * - A request that continues a conversation (`x-session-id`, `conversation`, `previous_response_id`) sends only new messages. Any
- *   other request sends all of them, and its run stops if the client disconnects.
- * - Settings that callers may not choose are refused by name. Errors have the format of OpenAI's API, before the first byte and
- *   after.
- * - Throws `ConfigError` `invalidOption` for a wrong option.
+ * - The agent's own tools run on the server. Calls to the caller's tools end the response; the next request contains their results.
+ * - A request that continues a conversation (`x-session-id`, `conversation`, `previous_response_id`) sends only new messages. Any other
+ *   request sends all messages, and its run stops if the client disconnects.
+ * - Settings that callers must not set are rejected by name. All errors have OpenAI's format, even within a stream.
+ * - Throws `ConfigError` `invalidOption` for an invalid option.
  *
  * Source: docs/guides/openai-endpoint.md
  *
@@ -97,7 +100,16 @@ export function createOpenAiApp<E extends Env = Env>(options: OpenAiAppOptions<E
 export function createOpenAiApp<E extends Env>(options: AnyOpenAiAppOptions<E>): Hono<E> {
   checkOptions(options, openAiAppOptions)
   const authorize = lettingOf('createOpenAiApp', options)
-  const { agents: given, authorize: _given, dev: _dev, callerInstructions = 'asUser', callerTools = true, cors = [], ...others } = options
+  const {
+    agents: given,
+    authorize: _given,
+    dev: _dev,
+    callerInstructions = 'asUser',
+    callerTools = true,
+    context,
+    cors = [],
+    ...others
+  } = options
   const agents = new Map(Object.entries(given).map(([name, served]) => [name, servedBy(name, served)]))
   const routes = resolvedRoutes(others)
   const app = newApp<E>()
@@ -112,6 +124,7 @@ export function createOpenAiApp<E extends Env>(options: AnyOpenAiAppOptions<E>):
     routes,
     callerInstructions,
     callerTools,
+    context,
     access: (c) => callerOf(c, authorize),
     created: Math.floor(Date.now() / 1000),
   }
@@ -123,7 +136,7 @@ export function createOpenAiApp<E extends Env>(options: AnyOpenAiAppOptions<E>):
 const unknownRoute: Problem = {
   status: 404,
   code: 'notFound',
-  detail: 'There is no such route. Agents answer /v1/chat/completions and /v1/responses, and /v1/models lists them.',
+  detail: 'This route does not exist. Agents serve /v1/chat/completions and /v1/responses, and /v1/models lists them.',
 }
 
 /** The resolved options. */
@@ -132,15 +145,16 @@ interface ReadyApp<E extends Env> {
   routes: SessionRouteOptions
   callerInstructions: InstructionsPlace
   callerTools: boolean
+  context: MakeContext<E> | undefined
   access: (c: Context<E>) => Promise<Caller>
-  /** Epoch seconds of the start: the `created` of each model. */
+  /** Start time in epoch seconds, reported as each model's `created`. */
   created: number
 }
 
 function servedBy<E extends Env>(name: string, served: MakeAgent<E> | ServedAgent<E>): ServedAgent<E> {
   const ready = typeof served === 'function' ? { agent: served } : served
   if (ready.agent === undefined && ready.sessions === undefined) {
-    throw new ConfigError('invalidOption', `agents.${name} has neither agent nor sessions: give it one of them, or both.`)
+    throw new ConfigError('invalidOption', `agents.${name} has neither agent nor sessions. Pass at least one.`)
   }
   return ready
 }
@@ -160,33 +174,35 @@ function addModels<E extends Env>(app: Hono<E>, { agents, access, created }: Rea
 }
 
 function refuseModel(model: string): never {
-  const message = `The model ${JSON.stringify(model.slice(0, 100))} does not exist or you do not have access to it. GET /v1/models lists them.`
+  const message = `The model ${JSON.stringify(model.slice(0, 100))} does not exist or you do not have access to it. See GET /v1/models.`
   throw new OpenAiRefusal(404, { message, param: 'model', code: 'model_not_found' })
 }
 
 function addAnswers<E extends Env>(app: Hono<E>, ready: ReadyApp<E>): void {
-  const { access, routes, callerInstructions, callerTools } = ready
+  const { access, routes, callerInstructions, callerTools, context } = ready
   const servedOf = (model: string): ServedAgent<E> => ready.agents.get(model) ?? refuseModel(model)
   const session = sessionRoutes(routes)
+  const hosts = new Map([...ready.agents.values()].map((served) => [served, served.sessions && hostIn(served.sessions, context)]))
   /** Starts a run for a request with its whole conversation. */
   const begin = async (c: Context<E>, caller: Caller, request: CallerRequest, { agent }: ServedAgent<E>) => {
     if (agent === undefined)
-      refuseCaller({ message: `This agent keeps its conversations. Name one: header ${sessionHeader}, or conversation.` })
+      refuseCaller({ message: `This agent stores its conversations. Specify one with the header ${sessionHeader} or with conversation.` })
     const settings = callerSettings(request, routes.clientSettings)
     routes.streams.assertRoom(caller)
     const made = await agent(c, caller)
     if ('detail' in made) throw new ProblemError(made)
-    const begun = statelessRun(made, request, { settings, callerTools }, c.req.raw.signal)
+    const own = context && (await contextFrom(context, c, contextRequest('start', { ...caller, sessionId: made.sessionId })))
+    const begun = statelessRun(made, request, { settings, callerTools, own: own ?? {} }, c.req.raw.signal)
     return { ...begun, streaming: { ...routes, caller } }
   }
-  const inSession = async (c: Context<E>, caller: Caller, sessionId: string, path: string, { sessions }: ServedAgent<E>, body?: object) => {
-    if (sessions === undefined)
-      refuseCaller({ message: 'This agent keeps no conversations. Send the whole conversation with each request.' })
+  const inSession = async (c: Context<E>, caller: Caller, sessionId: string, path: string, served: ServedAgent<E>, body?: object) => {
+    const hostOf = hosts.get(served)
+    if (hostOf === undefined)
+      refuseCaller({ message: 'This agent does not store conversations. Send the whole conversation with each request.' })
     const { headers, signal } = c.req.raw
     const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
     const request = new Request(new URL(path, c.req.url), { headers, signal, ...sent })
-    const hosted = typeof sessions === 'function' ? sessions(c) : sessions
-    return inTheirWords(await hosted.fetch({ ...caller, sessionId }, request, session))
+    return inTheirWords(await fetchIn(hostOf(c), { address: { ...caller, sessionId }, request, routes: session, c, context }))
   }
   app.post('/v1/chat/completions', async (c) => {
     const caller = await access(c)
@@ -202,14 +218,14 @@ function addAnswers<E extends Env>(app: Hono<E>, ready: ReadyApp<E>): void {
     const body = await readJsonObject(c, routes.body)
     const request = accepted(readResponseRequest(body, { callerInstructions, isKept: c.req.header(sessionHeader) !== undefined }))
     const served = servedOf(request.model)
-    // A conversation with messages of an assistant is not stored, because this server never produced them.
+    // Does not store a conversation with assistant messages, because this server did not produce those messages.
     const isNew = request.messages.every(({ role }) => role === 'user') && request.tools.length === 0
     const named = request.place?.sessionId ?? c.req.header(sessionHeader)
     const isKept = named !== undefined || (request.mayStore && isNew && served.sessions !== undefined)
     if (request.isBackground && !isKept)
       refuseCaller({
         param: 'background',
-        message: 'Only what is kept can be asked for later, and this conversation is not: name one, or say only what is new.',
+        message: 'A background response requires a stored conversation. Specify a conversation, or send only the new message.',
       })
     if (isKept) return inSession(c, caller, named ?? crypto.randomUUID(), '/openai/responses', served, body)
     return responseAnswer(request, await begin(c, caller, request, served))
@@ -218,7 +234,7 @@ function addAnswers<E extends Env>(app: Hono<E>, ready: ReadyApp<E>): void {
     const caller = await access(c)
     const id = c.req.param('id') ?? ''
     if (c.req.query('stream') === 'true')
-      refuseCaller({ param: 'stream', message: 'A response is given whole: ask again until its status is another one.' })
+      refuseCaller({ param: 'stream', message: 'Streaming is not supported here. Poll the response until its status changes.' })
     const named = responseIn(id)
     const served = named === undefined ? undefined : ready.agents.get(named.model)
     if (named === undefined || served?.sessions === undefined) refuseResponse(id)

@@ -11,13 +11,13 @@ const freshMs = 1000
 const notReady: Problem = {
   status: 503,
   code: 'unavailable',
-  detail: 'This server takes no requests now: it is about to end, is too busy, or does not reach its store.',
+  detail: 'This server accepts no requests: it is shutting down, overloaded, or cannot reach its store.',
   retryAfterMs: soonMs,
 }
 
 /**
- * Adds `GET /healthz` (the process responds) and `GET /readyz` (it accepts requests). Both are for load balancers: no
- * authentication, no data about users.
+ * Adds `GET /healthz` (the process responds) and `GET /readyz` (the process accepts requests) for load balancers. Both require no
+ * authentication and expose no user data.
  */
 export function addHealth<E extends Env>(app: Hono<E>, sessions: ((c: Context<E>) => LiveSessions) | undefined): void {
   const checks = new WeakMap<LiveSessions, { at: number; isReady: Promise<boolean> }>()

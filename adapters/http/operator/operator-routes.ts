@@ -9,22 +9,22 @@ import { requestWithin, restOf } from '../routes/sessions.ts'
 
 /** A session in an operator's list. */
 export interface OperatorSession extends Omit<SessionSummary, 'owner'> {
-  /** Owner; absent for a single user. */
+  /** Owner. Absent for a single user. */
   identity?: string
 }
 
-/** A page of the sessions of all owners, the most recently active first. */
+/** A page of all owners' sessions, most recently active first. */
 export interface OperatorPage {
   sessions: OperatorSession[]
   nextCursor?: string
 }
 
 interface OperatorOptions<E extends Env> {
-  /** Without it the operator routes do not exist. */
+  /** Authenticates operators. If absent, the operator routes do not exist. */
   authorize: Authorize<E> | undefined
   sessions: (c: Context<E>) => LiveSessions
   routes: SessionRoutes
-  /** Receives what operators read and do. */
+  /** Logs operator reads and commands. */
   logger: Logger | false | undefined
 }
 
@@ -32,15 +32,14 @@ interface OperatorOptions<E extends Env> {
  * Adds the operator routes: `GET /operator/sessions`, and for each session all reads and `…/stop`.
  *
  * **Contract**
- * - `authorize` alone decides; an operator sees the conversations of all users.
+ * - Only `authorize` decides. An operator can read all users' conversations.
  */
 export function addOperator<E extends Env>(app: Hono<E>, { authorize, sessions, routes, logger }: OperatorOptions<E>): void {
   if (authorize === undefined) return
   app.get('/operator/sessions', async (c) => {
     await callerOf(c, authorize)
     const host = sessions(c)
-    if (host.listAll === undefined)
-      refuse(404, 'notFound', 'This server cannot list the sessions of everybody: each user has a store of its own.')
+    if (host.listAll === undefined) refuse(404, 'notFound', 'This server cannot list all sessions, because each user has a separate store.')
     return c.json(shown(await host.listAll(pageAsked(c)).catch(refuseCursor)))
   })
   app.all('/operator/sessions/:id/:rest{.*}?', async (c) => {
@@ -49,7 +48,7 @@ export function addOperator<E extends Env>(app: Hono<E>, { authorize, sessions, 
     const address = { sessionId: c.req.param('id') ?? '', ...(owner !== undefined && { identity: owner }) }
     const path = restOf(c)
     const isStop = c.req.method === 'POST' && path === '/stop'
-    if (c.req.method !== 'GET' && !isStop) refuse(404, 'notFound', 'An operator reads, and stops runs with POST …/stop.')
+    if (c.req.method !== 'GET' && !isStop) refuse(404, 'notFound', 'Operators can only read, and stop runs with POST …/stop.')
     if (logger !== false) logger?.info?.('operator', { action: isStop ? 'stop' : 'read', ...address, ...(by !== undefined && { by }) })
     return sessions(c).fetch(address, await requestWithin(c.req.raw, path), routes)
   })

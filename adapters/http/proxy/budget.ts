@@ -12,35 +12,35 @@ import {
 } from '../../../src/contract/shape/shape.ts'
 import { ProblemError, refuse, soonMs } from '../access/problem.ts'
 
-/** Limits of one identity per time window. Set at least one; each covers all calls of the identity. */
+/** Limits per identity and time window. Set at least one. Each limit covers all of the identity's calls. */
 export interface BudgetWindow {
-  /** Length of the window in milliseconds. Windows begin at multiples of it since 1970: a day begins at midnight UTC. */
+  /** Length of the window in milliseconds. Windows are aligned to the epoch, so a day begins at midnight UTC. */
   ms: number
-  /** Accepted calls, including those that failed later. */
+  /** Maximum accepted calls, including calls that failed later. */
   requests?: number
-  /** Tokens of prompts and responses, including cached ones. */
+  /** Maximum prompt and response tokens, including cached tokens. */
   tokens?: number
-  /** USD at the prices of the upstream. Refuses models without a price. */
+  /** Maximum cost in USD, at the upstream's prices. Rejects models without a price. */
   usd?: number
-  /** Bytes of responses. */
+  /** Maximum response bytes. */
   bytes?: number
 }
 
-/** Budget of one identity. */
+/** One identity's budget. */
 export interface ProxyBudget {
-  /** Concurrent calls. Default: 8. */
+  /** Maximum concurrent calls. Default: 8. */
   concurrent?: number
   /** Default: none. */
   windows?: readonly BudgetWindow[]
 }
 
-/** A change of one counter. */
+/** A change to one counter. */
 export interface Charge {
-  /** Name of the counter. Ends with the identity. */
+  /** The counter's name, which ends with the identity. */
   key: string
-  /** Integer to add, of either sign; 0 only reads. USD are counted in millionths. */
+  /** Integer to add. A negative value subtracts, and 0 only reads the counter. Costs are in millionths of a USD. */
   amount: number
-  /** Epoch milliseconds after which the counter may be deleted. A later charge may move it. */
+  /** Epoch milliseconds after which the counter may be deleted. A later charge may extend it. */
   expiresAt: number
 }
 
@@ -49,10 +49,10 @@ export interface Charge {
  * store with atomic increments.
  *
  * **Contract**
- * - `add` applies all charges and returns the new totals in order. Unknown counters begin at 0.
- * - All charges of a call have the same `identity` (empty for the single user), so that counters can be sharded by it.
- * - Two concurrent calls must not lose a charge.
- * - A rejection refuses the call with 503.
+ * - `add` applies all charges and returns the new totals in order. Unknown counters start at 0.
+ * - All charges of a call have the same `identity` (empty for the single user), so that counters can be sharded by identity.
+ * - Concurrent calls must not lose charges.
+ * - A rejection fails the call with 503.
  */
 export interface BudgetCounter {
   add(charges: readonly Charge[], identity: string): readonly number[] | Promise<readonly number[]>
@@ -66,7 +66,7 @@ export interface Used {
 }
 
 const aLimit = wholeFrom(0)
-/** Shape of a `budget` that is no function. */
+/** Validation shape for a `budget` object. */
 export const aBudget: Shape = either(
   oneOf('unlimited'),
   options<ProxyBudget>({
@@ -81,7 +81,7 @@ export const aCounter: Shape = withMethods('a counter, such as memoryCounter()',
 
 const minSweep = 1024
 
-/** Creates a counter in this process. It does not survive a restart, and is not shared. Expired counters are released. */
+/** Creates a counter in this process, which is neither shared nor persisted. Releases expired counters. */
 export function memoryCounter(): BudgetCounter {
   const counters = new Map<string, { total: number; expiresAt: number }>()
   let sweepAt = minSweep
@@ -106,13 +106,13 @@ export function memoryCounter(): BudgetCounter {
 
 /** An accepted call. */
 export interface Admission {
-  /** Whether its USD must be known. */
+  /** Whether the call's cost must be known. */
   readonly countsUsd: boolean
   /** Whether tokens or USD are counted. */
   readonly countsTokens: boolean
-  /** Ends it once: charges its usage and frees its slot. */
+  /** Ends the call once: charges its usage and frees its slot. */
   settle(used: Used): Promise<void>
-  /** Ends a call that the proxy refused itself, in place of `settle`: it does not count as a request either. */
+  /** Ends a call that the proxy rejected, instead of `settle`. The call does not count as a request. */
   withdraw(): Promise<void>
 }
 
@@ -121,7 +121,7 @@ export interface Asking {
   counter: BudgetCounter
   identity: string
   budget: ProxyBudget
-  /** Milliseconds that a call may last: a lost one counts as open for so long. */
+  /** Maximum call duration in milliseconds, after which a lost call no longer counts as open. */
   maxDurationMs: number
 }
 
@@ -129,11 +129,11 @@ const measures = ['requests', 'tokens', 'usd', 'bytes'] as const
 type Measure = (typeof measures)[number]
 
 /**
- * Admits a call, or throws `ProblemError` 429 with the time of a retry.
+ * Admits a call, or throws `ProblemError` 429 with the retry time.
  *
  * **Contract**
- * - A refused call is not counted. An admitted one counts as a request at once; its tokens, USD and bytes count when it is
- *   settled, in the windows of that time. So at most `concurrent` active calls can exceed a limit by their usage.
+ * - A rejected call is not counted. An admitted call counts as a request immediately. Its tokens, cost and bytes count when it is settled,
+ *   in the windows current at that time. Therefore at most `concurrent` active calls can exceed a limit by their usage.
  * - Throws `ProblemError` 503 if the counter fails.
  */
 export async function admit(asking: Asking): Promise<Admission> {
@@ -149,7 +149,7 @@ export async function admit(asking: Asking): Promise<Admission> {
       entering.filter(({ amount }) => amount > 0).map((charge) => ({ ...charge, amount: -charge.amount })),
     )
   const [underWay = 0, ...totals] = await counted(asking, entering)
-  // The request is included in the total, its usage is not.
+  // The total includes the request, but not its usage.
   const over = limits.filter(({ measure, limit }, at) => (totals[at] ?? 0) >= limit + (measure === 'requests' ? 1 : 0))
   if (underWay > concurrent || over.length > 0) {
     await takeBack()
@@ -193,21 +193,21 @@ async function counted({ counter, identity }: Asking, charges: readonly Charge[]
   try {
     return await counter.add(charges, identity)
   } catch {
-    refuse(503, 'unavailable', 'What is left of the budget cannot be counted at the moment. Try again later.', 5000)
+    refuse(503, 'unavailable', 'The remaining budget is currently unknown. Retry later.', 5000)
   }
 }
 
 function tooMany(concurrent: number): ProblemError {
-  const detail = `${concurrent} calls are under way, and no more are allowed at the same time. Wait for one to end.`
+  const detail = `The limit of ${concurrent} concurrent calls is reached. Wait for one to end.`
   return new ProblemError({ status: 429, code: 'tooManyStreams', detail, retryAfterMs: soonMs })
 }
 
-/** The limit that ends last decides. */
+/** The limit with the latest reset determines the retry time. */
 function overBudget(over: readonly Limit[], now: number): ProblemError {
   const last = over.reduce((a, b) => (b.charge.expiresAt > a.charge.expiresAt ? b : a))
   const { measure, window, charge } = last
   const retryAfterMs = charge.expiresAt - now
   const limit = `${window[measure]} ${measure === 'usd' ? 'USD' : measure} per ${window.ms / 1000} s`
-  const detail = `The budget is used up: ${limit}. It starts again in ${Math.ceil(retryAfterMs / 1000)} s.`
+  const detail = `The budget is used up: ${limit}. It resets in ${Math.ceil(retryAfterMs / 1000)} s.`
   return new ProblemError({ status: 429, code: 'overBudget', detail, retryAfterMs })
 }

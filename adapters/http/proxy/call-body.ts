@@ -3,35 +3,34 @@ import type { JsonObject, JsonValue } from '../../../src/index.ts'
 import { assertJson, type BodyLimits, parseObject, readText } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
 
-/** The body of a call: the text is forwarded, the object is what was checked. */
+/** A call's body: the text to forward, and the validated object. */
 export interface CallBody {
   text: string
   json: JsonObject
 }
 
-/** Fields with content, which name no model. */
+/** Content fields, which never select a model. */
 export const contentFields: ReadonlySet<string> = new Set([
   ...['messages', 'input', 'contents', 'system', 'systemInstruction', 'system_instruction', 'instructions', 'prompt', 'prediction'],
   ...['metadata', 'client_metadata', 'requestMetadata', 'promptVariables', 'labels'],
 ])
-/** Matches fields that name a model or a fallback, with any prefix and in any case. */
+/** Matches fields that select a model or fallback, case-insensitively and with any prefix. */
 const namesModels = /(?:models?(?:[_-]?(?:ids?|names?|slugs?))?|fallbacks?)$/i
-/** Fields with schemas, whose `model` is a name of the client's. */
+/** Schema fields, in which `model` is a property name. */
 export const describesForms = /(?:schema|^functions|^function_?declarations|^guided_json|^structured_outputs)$/i
 export const formsOfFunctions: ReadonlySet<string> = new Set(['function', 'parameters'])
-/** Providers refuse deeper bodies. */
+/** Maximum nesting depth. Providers reject deeper bodies. */
 const maxDepth = 512
 
 /**
- * Reads the body of a call and ensures that the provider cannot parse it differently.
+ * Reads a call's body and ensures that the provider cannot parse it differently.
  *
  * **Contract**
- * - It is an object of strict JSON in UTF-8, sent as `application/json` (another site cannot send that without a preflight), not
- *   compressed.
- * - No object repeats a field, at the top also not in another case: parsers disagree on which one counts, and it may be the
- *   model. Content is not checked.
- * - At most 512 objects and lists are nested.
- * - Throws `ProblemError` 415, 413, 408 or 400, and stops reading.
+ * - The body is an uncompressed object in strict UTF-8 JSON, sent as `application/json`, which other sites cannot send without a preflight.
+ * - No object repeats a field, because parsers disagree on which one applies. At the top level, names must also differ by more than case.
+ *   Content fields are not checked.
+ * - Objects and lists are nested at most 512 levels deep.
+ * - Throws `ProblemError` 415, 413, 408 or 400 and stops reading.
  */
 export async function readCallBody(request: Request, limits: BodyLimits): Promise<CallBody> {
   assertJson(request)
@@ -41,7 +40,7 @@ export async function readCallBody(request: Request, limits: BodyLimits): Promis
   return { text, json }
 }
 
-/** Returns every model that the body names; a blank entry stands for a place that names one in an unknown format. */
+/** Returns every model that the body selects. A blank entry represents a model in an unknown format. */
 export function modelsNamedIn(body: JsonObject): string[] {
   return modelsAt(body, contentFields)
 }
@@ -54,7 +53,7 @@ function modelsAt(holder: JsonObject, unread: ReadonlySet<string>): string[] {
   })
 }
 
-/** A client's function has a schema; other tools are for the provider to read. */
+/** A client's function has a schema. The provider interprets other tools. */
 function modelsOfTool(tool: JsonValue): string[] {
   return isJsonObject(tool) && tool.type === 'function' ? modelsAt(tool, formsOfFunctions) : modelsBelow(tool)
 }
@@ -70,13 +69,13 @@ function namesIn(value: JsonValue): string[] {
   if (typeof value === 'string') return [value]
   if (Array.isArray(value)) return value.flatMap(namesIn)
   if (!isJsonObject(value)) return []
-  // No id contains a blank, so this is refused.
+  // No model id contains a blank, so this is rejected.
   return 'model' in value ? modelsAt(value, nothing) : [' ']
 }
 
-/** Refuses with 400 a text that parsers may read differently. It is known to be a JSON object. */
+/** Rejects a JSON object's text that parsers may read differently with 400. */
 function assertOneReading(text: string): void {
-  /** The names of each enclosing object, outermost first; `undefined` for a list. */
+  /** Field names of each enclosing object, outermost first, or `undefined` for a list. */
   const around: (Set<string> | undefined)[] = []
   let isKeyNext = false
   let isContentFound = false
@@ -104,7 +103,7 @@ function assertOneReading(text: string): void {
 function addOnce(names: Set<string>, key: string, isFolded: boolean): void {
   const name = isFolded ? key.toUpperCase().toLowerCase() : key
   if (names.has(name))
-    refuse(400, 'invalidBody', `The body has the field ${JSON.stringify(key.slice(0, 40))} twice, or in another case. Send it once.`)
+    refuse(400, 'invalidBody', `The body has the field ${JSON.stringify(key.slice(0, 40))} twice or in different case. Send it once.`)
   names.add(name)
 }
 
@@ -113,7 +112,7 @@ function stringAt(text: string, start: number, end: number): string {
   return inside.includes('\\') ? JSON.parse(`"${inside}"`) : inside
 }
 
-/** Returns the end of the string that begins at `start`. Skips quickly, because most of a body is text and images. */
+/** Returns the end index of the string that starts at `start`. Optimized, because most of a body is text and images. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let backslashes = 0

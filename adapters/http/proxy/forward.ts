@@ -13,19 +13,19 @@ export interface Outgoing<E extends Env = Env> {
   path: PathCall
   body: string
   fetch: typeof fetch
-  /** Aborts with a `ProblemError` as its reason on timeout. */
+  /** Aborts on timeout, with a `ProblemError` as its reason. */
   signal: AbortSignal
 }
 
-/** The provider's response, and the secrets that must not be forwarded. */
+/** The provider's response, and the secrets to remove from it. */
 export interface Answer {
   response: Response
   secrets: readonly string[]
 }
 
-/** Content types that a browser does not execute; all others are forwarded as plain bytes. */
+/** Content types that browsers do not execute. All others are forwarded as plain bytes. */
 const knownTypes = /^(application\/(json|problem\+json|x-ndjson|vnd\.amazon\.eventstream)|text\/(event-stream|plain))\s*(;|$)/i
-/** Rate limits of the key's account and cookies are not forwarded. */
+/** Response headers to forward. Excludes cookies and the rate limits of the key's account. */
 export const passedHeaders = [
   'retry-after',
   'retry-after-ms',
@@ -38,10 +38,10 @@ export const passedHeaders = [
 ]
 
 /**
- * Sends a call with the server's URL, key and headers; of the client's headers only those that are listed.
+ * Sends a call with the server's URL, key and headers, and the listed client headers.
  *
  * **Contract**
- * - Never follows redirects. A rejected key is requested once more from its provider. Throws `ProblemError`.
+ * - Never follows redirects. Refreshes a rejected key once. Throws `ProblemError`.
  */
 export async function forward<E extends Env>(call: Outgoing<E>): Promise<Answer> {
   const first = await attempt(call)
@@ -60,18 +60,19 @@ async function attempt<E extends Env>(call: Outgoing<E>): Promise<Answer> {
   const key = await keyFor(upstream, c, signal)
   const headers = await headersOf(call, url, key)
   const secrets = [...new Set([...(key === undefined ? [] : [key, ...key.split(':')]), ...secretsIn(url, headers)])]
-  // A local, because fetch must not be called as a method of another object.
+  // A local variable, because fetch must not be called as a method of another object.
   const send = call.fetch
   const response = await answerTo(call, () => send(url, { method: 'POST', headers, body, redirect: 'manual', signal }))
   const { status } = response
   const isElsewhere = isRedirect(response)
   if (!isElsewhere && (status < 300 || status >= 400)) return { response, secrets }
   response.body?.cancel().catch(() => undefined)
-  if (!isElsewhere) refuse(502, 'upstreamUnreachable', `${name} answered ${status}, which is no answer to a call. Check its baseUrl.`)
-  refuse(502, 'upstreamRedirected', `${name} redirected the call. Redirects are refused, because the key would go along.`)
+  if (!isElsewhere)
+    refuse(502, 'upstreamUnreachable', `${name} responded with ${status}, which is not a valid response. Check its baseUrl.`)
+  refuse(502, 'upstreamRedirected', `${name} redirected the call. Redirects are refused because they would forward the key.`)
 }
 
-/** Order: client's headers, ours, then the key; the last one wins. */
+/** Order: client headers, configured headers, then the key. The last value wins. */
 async function headersOf<E extends Env>(
   { upstream, c, body }: Outgoing<E>,
   url: string,
@@ -84,7 +85,7 @@ async function headersOf<E extends Env>(
     if (value !== undefined) passed[name] = value
   }
   const accept = c.req.header('accept')
-  // A compressed response would have to be unpacked, and arrives in large blocks.
+  // Requests no compression, because a compressed response would have to be decompressed and arrives in large blocks.
   const own = { ...(accept !== undefined && { accept }), 'content-type': 'application/json', 'accept-encoding': 'identity' }
   const headers = mergeHeaders(mergeHeaders(passed, own), upstream.headers)
   if (key === undefined) return headers
@@ -95,7 +96,7 @@ async function headersOf<E extends Env>(
   )
 }
 
-/** Sends the call. An error of the engine is not forwarded, because it may contain the URL. */
+/** Sends the call. Does not forward engine errors, which may contain the URL. */
 async function answerTo<E extends Env>({ signal, upstream }: Outgoing<E>, send: () => Promise<Response>): Promise<Response> {
   let response: Response
   try {
@@ -103,14 +104,14 @@ async function answerTo<E extends Env>({ signal, upstream }: Outgoing<E>, send: 
     response = await send()
   } catch {
     signal.throwIfAborted()
-    refuse(502, 'upstreamUnreachable', `${upstream.name} could not be reached. Try again later.`, 5000)
+    refuse(502, 'upstreamUnreachable', `Cannot reach ${upstream.name}. Retry later.`, 5000)
   }
   // The response arrived after an abort, so it is discarded.
   if (signal.aborted) response.body?.cancel().catch(() => undefined)
   return response
 }
 
-/** Waits for `promise` until `signal` aborts, for code that ignores the signal. */
+/** Waits for `promise` until `signal` aborts, even if the called code ignores the signal. */
 export async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   let onAbort = (): void => undefined
   const aborted = new Promise<never>((_, reject) => {
@@ -125,14 +126,14 @@ export async function untilAborted<Value>(promise: Promise<Value>, signal: Abort
   }
 }
 
-/** Returns the response headers that a client may see. */
+/** Returns the response headers to forward to the client. */
 export function responseHeaders(from: Headers, secrets: readonly string[]): Headers {
   const type = from.get('content-type') ?? 'application/octet-stream'
   const headers = new Headers({
     'content-type': knownTypes.test(type) ? type : 'application/octet-stream',
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
-    // nginx and others would buffer the whole response.
+    // Without it, nginx and other proxies buffer the whole response.
     'x-accel-buffering': 'no',
   })
   for (const name of passedHeaders) {
@@ -142,7 +143,7 @@ export function responseHeaders(from: Headers, secrets: readonly string[]): Head
   return headers
 }
 
-/** Returns up to 64 KiB of an error without the key: providers echo what they reject. */
+/** Returns up to 64 KiB of an error body with the key redacted, because providers echo rejected data. */
 export async function errorBody({ response, secrets }: Answer, signal: AbortSignal): Promise<string> {
   const reader = response.body?.getReader()
   if (reader === undefined) return ''
@@ -157,7 +158,7 @@ export async function errorBody({ response, secrets }: Answer, signal: AbortSign
       text += utf8.decode(value, { stream: true })
     }
   } catch {
-    // A broken connection: the status is enough.
+    // The connection broke, but the status suffices.
   } finally {
     signal.removeEventListener('abort', stop)
     stop()

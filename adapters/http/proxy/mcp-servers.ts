@@ -4,34 +4,36 @@ import type { JsonObject, JsonValue } from '../../../src/index.ts'
 import { refuse } from '../access/problem.ts'
 import { contentFields, describesForms, formsOfFunctions } from './call-body.ts'
 
-/** Shape of the `mcpHosts` of a proxy. */
+/** Validation shape for a proxy's `mcpHosts`. */
 export const mcpHostList = listOf(
   kind('a host, such as "mcp.example.com" or "*.example.com", or the id of a connector', (value) => {
     return typeof value === 'string' && /^(?:\*\.[\w-]+\.[\w.-]+|[\w.-]+)(?::\d{1,5})?$/.test(value)
   }),
 )
 
-/** Fields that list MCP servers, in the spellings of all providers. */
+/** Fields that list MCP servers, in all providers' spellings. */
 const listsServers = /^mcp_?servers?$/i
-/** Fields of an object that is an MCP server itself, as in `tools` of OpenAI. */
+/** Fields of an object that describes an MCP server, as in OpenAI's `tools`. */
 const namesServer = /^(?:server_?url|connector_?id)$/i
-/** A URL that all parsers read alike. */
+/** Matches a URL that all parsers read identically. */
 const plainAddress = /^https:\/\/([a-z0-9.-]+(?::\d{1,5})?)(?:[/?][^\\]*)?$/i
 
 /**
- * Refuses a call that names an MCP server whose host is not allowed.
+ * Rejects a call that refers to an MCP server whose host is not allowed.
  *
- * A provider connects from its own network and forwards what the client wrote. So a client could reach any server through the
- * account of the proxy.
+ * Providers connect from their own network and forward the client's data, so a client could reach any server through the proxy's account.
  */
 export function assertMcpServers(body: JsonObject, hosts: readonly string[]): void {
   const refused = serversIn(body, contentFields).find((server) => !isAllowed(server, hosts))
   if (refused === undefined) return
   const shown = JSON.stringify(refused.slice(0, 200))
-  refuse(403, 'mcpServerNotAllowed', `The MCP server ${shown} may not be used through this proxy. Name its host in mcpHosts of the proxy.`)
+  refuse(403, 'mcpServerNotAllowed', `The MCP server ${shown} is not allowed through this proxy. Add its host to mcpHosts of the proxy.`)
 }
 
-/** Returns the host or connector of every MCP server in the body; unreadable ones are returned as they are, and match no list. */
+/**
+ * Returns the host or connector of every MCP server in the body. Returns unreadable values unchanged, so that they match no entry in the
+ * allow-list.
+ */
 function serversIn(holder: JsonObject, unread: ReadonlySet<string>): string[] {
   return Object.entries(holder).flatMap(([field, value]) => {
     if (unread.has(field) || describesForms.test(field)) return []
@@ -44,7 +46,7 @@ function serversIn(holder: JsonObject, unread: ReadonlySet<string>): string[] {
 function serversBelow(value: JsonValue | undefined): string[] {
   if (Array.isArray(value)) return value.flatMap(serversBelow)
   if (!isJsonObject(value)) return []
-  // The schema of a function is content of the client's.
+  // A function's schema is client content.
   if (value.type === 'function') return serversIn(value, formsOfFunctions)
   const named = serversIn(value, nothing)
   return value.type === 'mcp' && named.length === 0 ? [unreadable(value)] : named
@@ -52,7 +54,7 @@ function serversBelow(value: JsonValue | undefined): string[] {
 
 const nothing: ReadonlySet<string> = new Set()
 
-/** Returns an entry of a list of servers: `url` of Anthropic, `streamableHttpTransport.url` of Gemini. */
+/** Reads an entry of a server list: Anthropic's `url`, or Gemini's `streamableHttpTransport.url`. */
 function serversOf(entry: JsonValue): string[] {
   const addresses = addressesIn(entry)
   return addresses.length === 0 ? [unreadable(entry)] : addresses.map(serverNamed)

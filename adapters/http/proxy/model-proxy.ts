@@ -28,52 +28,50 @@ import { isModelId, type PathCall, parsePathCall, protocols } from './protocols.
 import { type CallReport, relayCall } from './relayed-call.ts'
 import { type AllowRule, anAllowRule, anUpstream, type ReadyUpstream, readyUpstream, type Upstream } from './upstream.ts'
 
-/** The budget of an identity; `unlimited` must be explicit. */
+/** An identity's budget. An `unlimited` budget must be set explicitly. */
 export type BudgetRule =
   | ProxyBudget
   | 'unlimited'
   | ((identity: string | undefined) => ProxyBudget | 'unlimited' | Promise<ProxyBudget | 'unlimited'>)
 
-/** Options of `createModelProxy`. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
+/** Options for `createModelProxy`. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
 export interface ModelProxyOptions<E extends Env = Env> {
   /**
-   * The upstream providers, by the first segment of the path. Clients set `baseUrl` of a factory to the URL of the proxy plus
-   * that name.
+   * Upstream providers by the first path segment. Clients set a factory's `baseUrl` to the proxy's URL plus this name.
    */
   upstreams: Readonly<Record<string, Upstream<E>>>
   /**
-   * Authenticates a call: a name, for budgets, or `true` for a single user; anything else refuses. `loopbackOnly` accepts
-   * requests of this machine. May not read the body. See `callerToken`.
+   * Authenticates a call. Return a name (for budgets), `true` for a single user, or anything else to reject the call. `loopbackOnly`
+   * accepts requests from this machine. The function must not read the request body. See `callerToken`.
    */
   authorize: Authorize<E>
-  /** Models that may be called, per upstream. */
+  /** Allowed models, per upstream. */
   allow: Readonly<Record<string, AllowRule>>
   /**
-   * Hosts of MCP servers that a call may let a provider connect to, such as `mcp.example.com` or `*.example.com`, and ids of
-   * connectors. Default: none; calls that name a server are refused.
+   * Hosts of MCP servers that providers may connect to for a call, such as `mcp.example.com` or `*.example.com`, and connector ids.
+   * Default: none, which rejects calls that use a server.
    */
   mcpHosts?: readonly string[]
-  /** Budget of each identity, over all upstreams. */
+  /** Budget per identity, across all upstreams. */
   budget: BudgetRule
-  /** Default: `memoryCounter()`, for one process. */
+  /** Counts usage. Default: `memoryCounter()`, for one process. */
   counter?: BudgetCounter
-  /** Origins whose pages may send calls, such as `https://app.example.com`. Default: only its own. */
+  /** Origins whose pages can send calls, such as `https://app.example.com`. Default: only the proxy's own origin. */
   cors?: readonly string[]
-  /** Bytes of a request body. Default: 10 MiB. */
+  /** Maximum request body size in bytes. Default: 10 MiB. */
   maxBodyBytes?: number
   /**
-   * Milliseconds until the first byte of a response, headers or body; `false` for no limit. Default: 600,000, as in every
-   * factory.
+   * Maximum milliseconds until the first byte of a response, or `false` for no limit. Default: 600,000, as in every factory.
    */
   firstByteTimeoutMs?: number | false
   /**
-   * Milliseconds between two bytes of a response; `false` for no limit. Default: 300,000, as in every factory. A request body may
-   * pause for at most 120,000.
+   * Maximum milliseconds between two bytes of a response, or `false` for no limit. Default: 300,000, as in every factory. A request body
+   * may pause for at most 120,000.
    */
   idleTimeoutMs?: number | false
-  /** Milliseconds that a call may last in all. Default: 1,800,000. */
+  /** Maximum total call duration in milliseconds. Default: 1,800,000. */
   maxDurationMs?: number
-  /** Default: the global `fetch`, looked up at each call. */
+  /** Sends calls. Default: the global `fetch`, looked up at each call. */
   fetch?: typeof fetch
   /** Called after each accepted call. */
   onCall?: (report: CallReport) => void
@@ -103,7 +101,7 @@ const proxyOptions = optionsOf<ModelProxyOptions>({
   logger: aLogger,
 })
 
-/** Options of every call. */
+/** Options for all calls. */
 interface Settings<E extends Env> {
   options: ModelProxyOptions<E>
   counter: BudgetCounter
@@ -113,24 +111,23 @@ interface Settings<E extends Env> {
   maxDurationMs: number
 }
 
-/** Milliseconds that a request body may pause: its client has all of it. */
+/** Maximum pause of a request body in milliseconds. Short, because the client already has the whole body. */
 const maxPauseMs = 120_000
 
 /**
- * Creates a Hono app that forwards model calls and adds the API key: serve its `fetch`, or mount it with
- * `app.route('/models', …)`. Every factory of `phi-core/providers` works with it: set `baseUrl` to the URL of the proxy plus the
- * name of the upstream.
+ * Creates a Hono app that forwards model calls and adds the API key. Serve its `fetch`, or mount it with `app.route('/models', …)`. To use
+ * it with any factory of `phi-core/providers`, set `baseUrl` to the proxy's URL plus the upstream's name.
  *
  * **Contract**
- * - Refuses before it sends anything: callers that are not accepted (401), pages of other origins (403), and MCP servers that are not in
- *   `mcpHosts` (403). Refuses models that are not allowed with 404, in the format of the provider. Also refuses unknown paths and methods
- *   (404, 405), and bodies that are too long, too slow or ambiguous (413, 408, 400). Calls over budget get 429 with `retry-after`. These
- *   responses are `application/problem+json`.
- * - Builds the upstream URL from the server's `baseUrl` and the checked model. Forwards no other part of the path, no header
- *   about the client, and no unknown query. Follows no redirects.
- * - Forwards responses byte for byte, at the pace of the client. A client that disconnects ends the call. Errors of the provider
- *   keep their status; the key is removed from them.
- * - Throws `ConfigError` `invalidOption` for a wrong option, also for an upstream without a rule in `allow`.
+ * - Rejects before sending anything. Unauthorized callers get 401, pages from other origins and MCP servers not in `mcpHosts` 403.
+ *   Disallowed models get 404 in the provider's format. Unknown paths and methods get 404 and 405. Bodies that are too long, too slow or
+ *   ambiguous get 413, 408 and 400. Calls over budget get 429 with `retry-after`. Except for models, these responses are
+ *   `application/problem+json`.
+ * - Builds the upstream URL from the server's `baseUrl` and the validated model. Forwards no other part of the path, no headers that
+ *   identify the client, and no unknown query parameters. Does not follow redirects.
+ * - Forwards responses byte for byte, at the client's pace. The call ends if the client disconnects. Provider errors keep their status,
+ *   with the key redacted.
+ * - Throws `ConfigError` `invalidOption` for an invalid option, including an upstream without a rule in `allow`.
  *
  * Source: docs/guides/keys-and-proxies.md
  *
@@ -148,14 +145,14 @@ export function createModelProxy<E extends Env = Env>(options: ModelProxyOptions
   checkOptions(options, proxyOptions)
   const { upstreams, allow, cors = [], counter = memoryCounter(), maxBodyBytes = 10 * 1024 * 1024, maxDurationMs = 1_800_000 } = options
   const ready = Object.entries(upstreams).map(([name, upstream]) => readyUpstream(name, upstream, ownOf(allow, name)))
-  if (ready.length === 0) throw new ConfigError('invalidOption', 'upstreams is empty: name at least one service.')
+  if (ready.length === 0) throw new ConfigError('invalidOption', 'The option upstreams is empty. Add at least one provider.')
   const stray = Object.keys(allow).find((name) => !Object.hasOwn(upstreams, name))
   if (stray !== undefined)
     throw new ConfigError('invalidOption', `allow.${stray} is for no upstream. There are: ${ready.map(({ name }) => name).join(', ')}.`)
   const [firstByteTimeoutMs, idleTimeoutMs] = [patienceOf(options, 'firstByteTimeoutMs'), patienceOf(options, 'idleTimeoutMs')]
   const settings: Settings<E> = { options, counter, maxBodyBytes, firstByteTimeoutMs, idleTimeoutMs, maxDurationMs }
   const app = newApp<E>()
-  // Accepts any request header, because unknown ones are not forwarded.
+  // Accepts any request header, because unknown headers are not forwarded.
   const guard = originGuard({ allowed: cors, methods: ['POST'], exposed: passedHeaders })
   for (const upstream of ready) serve(app, upstream, settings, guard)
   app.notFound(() => problemResponse(notFound))
@@ -171,13 +168,13 @@ const notFound: Problem = {
   status: 404,
   code: 'notFound',
   detail:
-    'There is no such upstream, or its protocol has no such path. Set baseUrl to the address of this proxy and the name of an upstream.',
+    'The upstream does not exist, or its protocol has no such path. Set baseUrl to the proxy URL followed by the name of an upstream.',
 }
 
 const proxyFailed: Problem = {
   status: 500,
   code: 'proxyFailed',
-  detail: 'The proxy could not make the call; the reason went to the logger of the server.',
+  detail: "The proxy could not make the call. The server's log has the reason.",
 }
 
 function serve<E extends Env>(
@@ -201,7 +198,7 @@ async function answer<E extends Env>(c: Context<E>, upstream: ReadyUpstream<E>, 
   const { options, counter, maxBodyBytes, firstByteTimeoutMs, idleTimeoutMs, maxDurationMs } = settings
   const pauseMs = Math.min(idleTimeoutMs, maxPauseMs)
   const { identity } = await callerOf(c, options.authorize)
-  if (c.req.method !== 'POST') refuse(405, 'methodNotAllowed', 'Models are called with POST.')
+  if (c.req.method !== 'POST') refuse(405, 'methodNotAllowed', 'Use POST to call a model.')
   const url = new URL(c.req.url)
   const path = parsePathCall(upstream.api, c.req.param(), url.pathname, url.searchParams)
   if (path === undefined) throw new ProblemError(notFound)
@@ -241,24 +238,24 @@ interface Wanted<E extends Env> {
   admission: Admission
 }
 
-/** Returns the model to call. Throws `ProblemError` if it, or another one that the call names, is not allowed. */
+/** Returns the model to call. Throws `ProblemError` if it, or any other model that the call selects, is not allowed. */
 async function allowedModel<E extends Env>({ upstream, path, body, identity, admission }: Wanted<E>): Promise<string> {
   const models = [...(path.model === undefined ? [] : [path.model]), ...modelsNamedIn(body.json)]
   const model = path.model ?? body.json.model
-  if (typeof model !== 'string') refuse(400, 'invalidBody', 'The body names no model.')
+  if (typeof model !== 'string') refuse(400, 'invalidBody', 'The body does not specify a model.')
   const call = { ...(identity !== undefined && { identity }), upstream: upstream.name, models, body: body.json }
   if (!models.every(isModelId) || (await upstream.isAllowed(call)) !== true) {
     refuse(
       404,
       'modelNotAllowed',
-      `${upstream.name} may not be called with ${JSON.stringify(models.join(', ').slice(0, 200))}. Ask for it in allow.`,
+      `${upstream.name} does not allow ${JSON.stringify(models.join(', ').slice(0, 200))}. To allow it, change allow on the server.`,
     )
   }
   if (admission.countsUsd && upstream.priceOf(model) === undefined) {
     refuse(
       404,
       'priceUnknown',
-      `Nobody said what ${JSON.stringify(model)} costs, and the budget is in USD. Add it to upstreams.${upstream.name}.prices.`,
+      `The budget is in USD, but the price of ${JSON.stringify(model)} is unknown. Add it to upstreams.${upstream.name}.prices.`,
     )
   }
   return model

@@ -1,35 +1,35 @@
 import { isEntraToken, serviceAddresses } from '../../../src/internal.ts'
 import { headerCredential, joinUrl, type KnownApi } from '../../../src/providers.ts'
 
-/** The part of a path that a call uses; the server defines the rest. */
+/** The client-controlled part of a path. The server defines the rest. */
 export interface PathCall {
-  /** The model, decoded; absent if the body names it. */
+  /** The decoded model. Absent if the body specifies the model. */
   model?: string
-  /** The provider's name for the kind of call; absent if there is one kind. */
+  /** The provider's name for the kind of call. Absent if there is only one kind. */
   action?: string
-  /** Known query parameters. */
+  /** Known query parameters, to forward. */
   query: URLSearchParams
 }
 
-/** Place of the key: `header` is the provider's own. */
+/** Location of the key. `header` is the provider's usual header. */
 export type KeyPlace = 'bearer' | 'header'
 
-/** Description of a protocol. */
+/** A protocol that the proxy serves. */
 export interface Protocol {
-  /** The provider's base URL; absent if it depends on the account. */
+  /** The provider's base URL. Absent if it depends on the account. */
   baseUrl?: string
   /**
-   * Paths after the upstream name, as Hono patterns: those that the factories of `phi-core/providers` call with a `baseUrl`, and
-   * those of other programs without streaming. `:model` is a segment, `:call` a model and an action.
+   * Paths after the upstream name, as Hono patterns: those that the factories of `phi-core/providers` call with a `baseUrl`, and those that
+   * other programs call without streaming. `:model` is a segment. `:call` is a model and an action.
    */
   paths(baseUrl: string): readonly string[]
-  /** Builds the URL from the server's `baseUrl` and checked parts, never from the received path. */
+  /** Builds the URL from the server's `baseUrl` and validated parts, never from the received path. */
   url(baseUrl: string, call: PathCall): string
-  /** Patterns of known query parameters. */
+  /** Patterns that match known query parameters. */
   query?: Readonly<Record<string, RegExp>>
-  /** Returns the key as headers. Absent: the call is signed, see `forward`. */
+  /** Returns the key as headers. Absent if calls are signed; see `forward`. */
   key?(key: string, place: KeyPlace | undefined, baseUrl: string): Record<string, string>
-  /** Headers of a client that are forwarded. */
+  /** Client headers to forward. */
   passes: readonly string[]
 }
 
@@ -58,7 +58,7 @@ export const protocols: Readonly<Record<KnownApi, Protocol>> = {
     paths: () => ['/chat/completions', '/v1/chat/completions'],
     url: (baseUrl) => joinUrl(baseUrl, `${versionOf(baseUrl)}/chat/completions`),
     key: bearer,
-    // Headers with which GitHub Copilot classifies a call.
+    // Headers that GitHub Copilot uses to classify a call.
     passes: ['x-initiator', 'copilot-vision-request'],
   },
   openAiResponses: {
@@ -98,19 +98,19 @@ export const protocols: Readonly<Record<KnownApi, Protocol>> = {
   },
 }
 
-/** Returns what is wrong with the base URL of an upstream. */
+/** Returns why an upstream's base URL is invalid. */
 export function faultOfAddress(api: KnownApi, baseUrl: string): string | undefined {
   if (!URL.canParse(baseUrl)) return 'it is not an absolute URL'
   const { protocol, username, password, hash, pathname } = new URL(baseUrl)
   if (protocol !== 'https:' && protocol !== 'http:') return 'it is neither https nor http'
-  if (username !== '' || password !== '') return 'it holds a user; give the key as apiKey'
+  if (username !== '' || password !== '') return 'it contains credentials; pass the key as apiKey'
   if (hash !== '') return 'it has a fragment'
   const isModels = /\/(models|endpoints)\/*$/.test(pathname)
   if (api === 'googleVertex' && !isModels) return "it does not end with /models; take vertex('any', { project, location }).config.baseUrl"
   return undefined
 }
 
-/** Parses the path of a call; `undefined` if the protocol does not have it. */
+/** Parses a call's path. Returns `undefined` if the protocol does not have the path. */
 export function parsePathCall(
   api: KnownApi,
   params: Record<string, string | undefined>,
@@ -130,24 +130,24 @@ export function parsePathCall(
   return colon > 0 && actions.includes(action) ? { model: call.slice(0, colon), action, query: known } : undefined
 }
 
-/** Returns whether a text can be a model id: it cannot change the path. */
+/** Returns whether a text is a possible model id, which cannot change the path. */
 export function isModelId(id: string): boolean {
   return /^[\w.:@/+~-]{1,256}$/.test(id) && id.split('/').every((segment) => segment !== '' && segment !== '.' && segment !== '..')
 }
 
-/** Adds the version of the API to a bare host, as the factories do. */
+/** Adds the API version to a bare host, like the factories. */
 function versionOf(baseUrl: string): string {
   return new URL(baseUrl).pathname === '/' ? '/v1' : ''
 }
 
-/** Returns the base URL of the resource, for any of its forms. */
+/** Returns the resource's base URL, for any of its URL forms. */
 function azureRoot(baseUrl: string): string {
   const url = new URL(baseUrl)
   url.pathname = url.pathname.replace(/\/+$/, '').replace(/\/openai(\/v1)?(\/responses)?$/, '')
   return url.href
 }
 
-/** Returns the path that the factory appends to a `baseUrl`: from the version on. */
+/** Returns the path that the factory appends to a `baseUrl`, starting at the version. */
 function vertexPath(baseUrl: string): string {
   const path = new URL(baseUrl).pathname.replace(/\/+$/, '')
   return /\/v\d\w*\/(projects|publishers)\/.*$/.exec(path)?.[0] ?? path

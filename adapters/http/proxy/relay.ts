@@ -2,41 +2,40 @@ import { minSecret } from '../../../src/base/text/redact.ts'
 import { timerMs } from '../../../src/base/timer.ts'
 import { latin1 } from './usage-meter.ts'
 
-/** The end of a response: complete, its client disconnected, or broken. */
+/** How a response ended: complete, client disconnected, or broken. */
 export type CallEnding = 'whole' | 'left' | 'broken'
 
-/** Callbacks and limits of a forwarded response. */
+/** Callbacks and limits for a forwarded response. */
 export interface RelayOptions {
-  /** Secrets that must not be forwarded, as they appear in headers. */
+  /** Secrets that must not be forwarded, in the form used in headers. */
   secrets: readonly string[]
-  /** Milliseconds until the first byte, while the client waits. */
+  /** Maximum milliseconds until the first byte, while the client waits. */
   firstByteTimeoutMs: number
-  /** Milliseconds between two later bytes. */
+  /** Maximum milliseconds between two later bytes. */
   idleTimeoutMs: number
-  /** Receives every chunk before it is forwarded; `text` has a character per byte. */
+  /** Receives every chunk before it is forwarded. `text` has one character per byte. */
   onChunk: (bytes: Uint8Array, text: string) => void
-  /** Called once with the end and the milliseconds waited for the provider. Stops the upstream call; nothing stays open. */
+  /** Called once with the end and the milliseconds waited for the provider. Stops the upstream call. */
   onEnd: (ending: CallEnding, waitedMs: number, why?: string) => void
 }
 
-/** The forwarded response, and how to break it off. */
+/** The forwarded response, and a function that breaks it off. */
 export interface Relay {
   body: ReadableStream<Uint8Array>
-  /** Breaks the response, also for the client. */
+  /** Breaks off the response, including for the client. */
   cut(why: string): void
 }
 
-/** Ticks per timeout: silence is noticed at most an eighth of it late. */
+/** Timer ticks per timeout. Silence is detected with a delay of at most an eighth of the timeout. */
 const ticksOfSilence = 8
 
 /**
  * Forwards the bytes of a response unchanged.
  *
  * **Contract**
- * - Reads a chunk when the client asks for one, so a slow client slows the provider down and no buffer grows.
- * - Breaks off a response that contains a secret before it is forwarded. Only a tail that may be the beginning of one waits for
- *   the next chunk.
- * - A response that breaks upstream breaks for the client: an error of the stream, never a clean end.
+ * - Reads a chunk when the client requests one, so a slow client slows down the provider and no buffer grows.
+ * - Breaks off a response before forwarding a secret. Holds back only a tail that may be the beginning of a secret.
+ * - A response that breaks upstream ends with a stream error for the client, never cleanly.
  */
 export function relay(source: ReadableStream<Uint8Array>, options: RelayOptions): Relay {
   const reader = source.getReader()
@@ -60,12 +59,12 @@ export function relay(source: ReadableStream<Uint8Array>, options: RelayOptions)
   const cut = (why: string): void => {
     if (isOver) return
     finish('broken', why)
-    controller.error(new Error(`The answer was broken off: ${why}`))
+    controller.error(new Error(`The response was interrupted: ${why}`))
   }
   let limitMs = options.firstByteTimeoutMs
   const tickMs = timerMs(Math.min(options.idleTimeoutMs, limitMs) / ticksOfSilence)
   const tick = (): void => {
-    if (silentTicks !== undefined && ++silentTicks * tickMs > limitMs) cut(`the service sent nothing for ${Math.round(limitMs)} ms`)
+    if (silentTicks !== undefined && ++silentTicks * tickMs > limitMs) cut(`the provider sent nothing for ${Math.round(limitMs)} ms`)
   }
   const timer = setInterval(tick, tickMs)
 
@@ -76,7 +75,7 @@ export function relay(source: ReadableStream<Uint8Array>, options: RelayOptions)
       for (let next = await reader.read(); !isOver; next = await reader.read()) {
         limitMs = options.idleTimeoutMs
         const passed = next.done ? guard.end() : guard.pass(next.value, options.onChunk)
-        if (passed === undefined) return cut('it held a secret of this server')
+        if (passed === undefined) return cut('it contained a secret of this server')
         if (passed.byteLength > 0) controller.enqueue(passed)
         if (next.done) {
           finish('whole')
@@ -85,8 +84,8 @@ export function relay(source: ReadableStream<Uint8Array>, options: RelayOptions)
         if (next.done || passed.byteLength > 0) return
       }
     } catch {
-      // An error of the engine may contain the URL.
-      cut('the connection to the service broke')
+      // Hides the engine's error, which may contain the URL.
+      cut('the connection to the provider broke')
     } finally {
       silentTicks = undefined
       stopWaiting()
@@ -104,7 +103,7 @@ export function relay(source: ReadableStream<Uint8Array>, options: RelayOptions)
 
 const nothing = new Uint8Array()
 
-/** Searches for secrets in bytes that are split anywhere. */
+/** Searches for secrets in arbitrarily split bytes. */
 class SecretGuard {
   readonly #secrets: readonly string[]
   /** The last forwarded characters. */
@@ -115,7 +114,7 @@ class SecretGuard {
     this.#secrets = secrets
   }
 
-  /** Returns the bytes that may be forwarded so far; `undefined` if they contain a secret. */
+  /** Returns the bytes that can be forwarded now, or `undefined` if they contain a secret. */
   pass(chunk: Uint8Array, onChunk: RelayOptions['onChunk']): Uint8Array | undefined {
     const text = latin1.decode(chunk)
     onChunk(chunk, text)
@@ -126,7 +125,7 @@ class SecretGuard {
       if (seen.includes(secret)) return undefined
       hold = Math.max(hold, beginningAtEnd(seen, secret))
     }
-    // Less than `minSecret` of a beginning may be forwarded already; its rest waits.
+    // Fewer than `minSecret` characters of a secret's beginning may already be forwarded. The rest is held back.
     hold = Math.min(hold, bytes.byteLength)
     this.#before = seen.slice(0, seen.length - hold).slice(1 - minSecret)
     this.#held = hold === 0 ? nothing : bytes.slice(bytes.byteLength - hold)
@@ -141,7 +140,7 @@ class SecretGuard {
   }
 }
 
-/** Returns how many characters at the end of `text` are the beginning of `secret`, if these are enough to matter. */
+/** Returns how many characters at the end of `text` are the beginning of `secret`, if there are enough of them to reveal it. */
 function beginningAtEnd(text: string, secret: string): number {
   const head = secret.slice(0, minSecret)
   for (let at = text.indexOf(head, Math.max(0, text.length - secret.length + 1)); at >= 0; at = text.indexOf(head, at + 1)) {

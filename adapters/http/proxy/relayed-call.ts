@@ -12,18 +12,18 @@ import { type CallEnding, type Relay, relay } from './relay.ts'
 import type { ReadyUpstream } from './upstream.ts'
 import { estimatePrompt, estimateUnseen, type UsageMeter, usageMeter } from './usage-meter.ts'
 
-/** The report of an ended call. Tokens are the provider's figures if present, else estimates. */
+/** Report on a call that has ended. Token counts come from the provider if reported. Otherwise, they are estimates. */
 export interface CallReport {
-  /** The name that `authorize` returned; absent for `true`. */
+  /** Name that `authorize` returned. Absent for `true`. */
   identity?: string
   upstream: string
   model: string
-  /** Status of the response; absent without one. */
+  /** Status of the response, if any. */
   status?: number
-  /** The response was complete, its client disconnected, or it broke (also by a limit of the proxy). */
+  /** How the response ended: complete, client disconnected, or broken (including by a proxy limit). */
   ending: CallEnding
   usage: Usage
-  /** At the prices of the upstream; absent for a model without a price. */
+  /** Cost at the upstream's prices. Absent for a model without a price. */
   usd?: number
   /** Forwarded bytes of the response. */
   bytes: number
@@ -41,7 +41,7 @@ export interface AllowedCall<E extends Env> {
   identity: string | undefined
 }
 
-/** Options of calls. */
+/** Options for calls. */
 export interface CallOptions {
   fetch: typeof fetch
   firstByteTimeoutMs: number
@@ -55,10 +55,9 @@ export interface CallOptions {
  * Sends a call and forwards its response.
  *
  * **Contract**
- * - The call ends with its response, with its client, or on timeout; then it is settled once, and no timer, listener or
- *   connection stays open.
- * - A response with an error status is forwarded as text of at most 64 KiB without the key. Throws `ProblemError` without a
- *   response.
+ * - The call ends with its response, when its client disconnects, or on timeout. It is then settled once, and no timer, listener or
+ *   connection remains.
+ * - A response with an error status is forwarded as text of at most 64 KiB without the key. Throws `ProblemError` if there is no response.
  */
 export function relayCall<E extends Env>(call: AllowedCall<E>, options: CallOptions): Promise<Response> {
   return new RelayedCall(call, options).run()
@@ -74,7 +73,7 @@ class RelayedCall<E extends Env> {
   #relay: Relay | undefined
   #meter: UsageMeter | undefined
   #status: number | undefined
-  /** Whether its client disconnected, or it timed out. */
+  /** Whether the client disconnected or the call timed out. */
   #isGivenUp = false
   #isSettled = false
   #bytes = 0
@@ -142,25 +141,25 @@ class RelayedCall<E extends Env> {
 
   readonly #onClientDisconnect = (): void => {
     this.#isGivenUp = true
-    this.#aborter.abort(over('The client went away.'))
-    this.#relay?.cut('the client went away')
+    this.#aborter.abort(over('The client disconnected.'))
+    this.#relay?.cut('the client disconnected')
   }
 
   #outOfTime(limit: 'firstByteTimeoutMs' | 'maxDurationMs'): void {
     this.#isGivenUp = true
-    const why = `no answer after ${this.#options[limit]} ms (${limit})`
-    const detail = `${this.#call.upstream.name} gave ${why}. Try again later.`
+    const why = `no response after ${this.#options[limit]} ms (${limit})`
+    const detail = `${this.#call.upstream.name} sent ${why}. Retry later.`
     this.#aborter.abort(new ProblemError({ status: 504, code: 'upstreamTimedOut', detail }))
     this.#relay?.cut(`it took longer than ${this.#options[limit]} ms (${limit})`)
   }
 
-  /** Releases everything at once and counts the usage afterwards. */
+  /** Releases everything immediately and counts the usage afterwards. */
   #settle(ending: CallEnding): void {
     if (this.#isSettled) return
     this.#isSettled = true
     clearTimeout(this.#longest)
     this.#client.removeEventListener('abort', this.#onClientDisconnect)
-    if (ending !== 'whole') this.#aborter.abort(over('The call is over.'))
+    if (ending !== 'whole') this.#aborter.abort(over('The call has ended.'))
     const report = this.#report(ending)
     const { usage, usd = 0, bytes } = report
     const settled = this.#call.admission.settle({ tokens: usage.totalTokens, usd, bytes }).catch(() => {
@@ -191,7 +190,7 @@ class RelayedCall<E extends Env> {
     }
   }
 
-  /** Returns the usage. For an abandoned call, its prompt and its time count. A refused call is free. */
+  /** Returns the usage. For an abandoned call, counts the prompt and the elapsed time. A rejected call is free. */
   #usage(ending: CallEnding): Usage {
     if (this.#meter !== undefined) return this.#meter.used(ending === 'whole', this.#waitedMs)
     const isFree = this.#status !== undefined || !this.#isGivenUp
@@ -210,10 +209,10 @@ class RelayedCall<E extends Env> {
   }
 }
 
-/** A shorter key is a placeholder that a response may well contain. */
+/** Ignores shorter keys, which are placeholders that a response may contain. */
 const minStreamSecret = 16
 
-/** Creates the abort reason of an ended call; no client sees it. */
+/** Creates the abort reason of an ended call, which clients never see. */
 function over(detail: string): ProblemError {
   return new ProblemError({ status: 503, code: 'unavailable', detail, retryAfterMs: soonMs })
 }

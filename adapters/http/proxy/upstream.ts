@@ -22,63 +22,61 @@ import type { KnownApi } from '../../../src/providers.ts'
 import { faultOfAddress, type KeyPlace, protocols } from './protocols.ts'
 
 /**
- * The API key of an upstream: a text, a function of the request, or a provider that is notified of rejected keys. On Workers, `c.env` holds
- * secrets.
+ * API key of an upstream: a string, a function of the request, or a credential provider that is notified of rejected keys. On Workers, read
+ * secrets from `c.env`.
  */
 export type UpstreamKey<E extends Env = Env> = string | ((c: Context<E>) => string | Promise<string>) | CredentialProvider
 
 /** A provider that calls are forwarded to. */
 export interface Upstream<E extends Env = Env> {
-  /** The protocol of the upstream: paths, place of the model and the key, format of usage. */
+  /** The upstream's protocol. It determines the paths, the location of the model and the key, and the usage format. */
   api: KnownApi
-  /** Base URL, as `baseUrl` of the provider's factory. Default: the provider's own. Required for Azure and Vertex AI. */
+  /** Base URL, like `baseUrl` of the provider's factory. Default: the provider's own URL. Required for Azure and Vertex AI. */
   baseUrl?: string
   /**
-   * API key. For Bedrock a key, or `accessKeyId:secretAccessKey[:sessionToken]` to sign with. Optional with a `baseUrl` that
-   * needs none.
+   * API key. For Bedrock, a key or `accessKeyId:secretAccessKey[:sessionToken]` for signing. Optional if the `baseUrl` needs no key.
    */
   apiKey?: UpstreamKey<E>
-  /** Place of the key. Default: that of the provider; a bearer token for Entra ID and for projects of Vertex AI. */
+  /** Location of the key. Default: the provider's header, or a bearer token for Entra ID and Vertex AI projects. */
   keyPlace?: KeyPlace
-  /** Region of Bedrock. Default: that of an AWS `baseUrl`, else `us-east-1`. */
+  /** Bedrock region. Default: the region in an AWS `baseUrl`, otherwise `us-east-1`. */
   region?: string
-  /** Headers added to every call. They override those of the client and may hold secrets. */
+  /** Headers added to every call. They override client headers and may contain secrets. */
   headers?: Record<string, string>
   /**
-   * Headers of the client to forward in addition to those of the protocol, such as `anthropic-beta`. Must not identify the
-   * client.
+   * Client headers to forward in addition to the protocol's, such as `anthropic-beta`. Must not identify the client.
    */
   passHeaders?: readonly string[]
-  /** USD per million tokens by model, with `*` as in `allow`. The first match counts. */
+  /** USD per million tokens, by model, with `*` as in `allow`. The first match applies. */
   prices?: Record<string, CostConfig>
 }
 
-/** A call of an accepted caller. */
+/** A call from an accepted caller. */
 export interface ModelCall {
-  /** The name that `authorize` returned; absent for `true`. */
+  /** The name that `authorize` returned. Absent for `true`. */
   identity?: string
   /** The name of the upstream. */
   upstream: string
-  /** All models that the call names, the first choice first. */
+  /** All models that the call selects, with the first choice first. */
   models: readonly string[]
   /** The request body. Read-only. */
   body: JsonObject
 }
 
 /**
- * Models of an upstream that may be called: ids or a function of the call. In an id, `*` matches any characters but `/`; alone, it matches
- * any model.
+ * An upstream's allowed models: ids, or a function that receives the call. In an id, `*` matches any characters except `/`. A single `*`
+ * matches any model.
  */
 export type AllowRule = readonly string[] | ((call: ModelCall) => boolean | Promise<boolean>)
 
 const aName = kind('a text that is not empty', (value) => typeof value === 'string' && value.trim() !== '')
 const aPresentKey: Shape = { ...aName, inside: (value, path) => keyFault(String(value), path) }
 const aKey: Shape = either(aPresentKey, aFunction, withMethods('a credential provider', 'current', 'invalidate'))
-/** Headers that identify the client, belong to one connection, or that the proxy sets itself. */
+/** Headers that identify the client, belong to a single connection, or are set by the proxy. */
 const reserved =
   /^(.*(auth|cookie|api-key|token|secret|signature|forwarded).*|host|via|x-real-ip|connection|keep-alive|te|trailer|transfer-encoding|upgrade|content-.*|accept-encoding|expect|origin|referer|sec-.*|proxy-.*|x-amz-.*|openai-(organization|project))$/i
 const aPassedHeader = kind(
-  'the name of a header that says nothing of who asks or where, and that the proxy does not set itself',
+  'a header name that does not identify the caller and that the proxy does not set itself',
   (value) => typeof value === 'string' && /^[\w!#$%&'*+.^`|~-]+$/.test(value) && !reserved.test(value),
 )
 const prices = closed(costConfig)
@@ -107,29 +105,29 @@ export interface ReadyUpstream<E extends Env = Env> {
   /** Names in lower case. */
   headers: Readonly<Record<string, string>>
   passes: readonly string[]
-  /** Returns the prices of a model; `undefined` if unknown. */
+  /** Returns the prices of a model, or `undefined` if unknown. */
   priceOf: (model: string) => CostConfig | undefined
   isAllowed: (call: ModelCall) => boolean | Promise<boolean>
 }
 
-/** Resolves an upstream. Throws `ConfigError` `invalidOption` that names it. */
+/** Resolves an upstream. Throws `ConfigError` `invalidOption` with the upstream's name. */
 export function readyUpstream<E extends Env>(name: string, upstream: Upstream<E>, rule: AllowRule | undefined): ReadyUpstream<E> {
   const { api, apiKey, keyPlace, region, headers = {}, passHeaders = [], prices = {} } = upstream
   const place = `upstreams.${name}`
   const refuse = (what: string): never => {
     throw new ConfigError('invalidOption', what)
   }
-  // It becomes part of a path.
+  // The name becomes part of a path.
   if (!/^[A-Za-z0-9][\w-]{0,63}$/.test(name)) refuse(`upstreams has the name ${JSON.stringify(name)}; use letters, digits, - and _.`)
   if (rule === undefined)
-    return refuse(`allow.${name} is missing: say which models of ${place} may be called, such as ["my-model"], or ["*"] for any.`)
+    return refuse(`allow.${name} is missing: list the models of ${place} may be called, such as ["my-model"], or ["*"] for any.`)
   if (apiKey === undefined && upstream.baseUrl === undefined)
-    return refuse(`${place}.apiKey is missing. Only a service of your own, with a baseUrl, may want none.`)
-  if (api !== 'bedrockConverseStream' && region !== undefined) return refuse(`${place}.region is for Bedrock only.`)
+    return refuse(`${place}.apiKey is missing. Only your own service with a baseUrl can omit it.`)
+  if (api !== 'bedrockConverseStream' && region !== undefined) return refuse(`${place}.region is only for Bedrock.`)
   const baseUrl = upstream.baseUrl ?? addressOf(api, region)
-  if (baseUrl === undefined) return refuse(`${place}.baseUrl is missing: ${api} has no address of its own.`)
+  if (baseUrl === undefined) return refuse(`${place}.baseUrl is missing: ${api} has no default URL.`)
   const fault = faultOfAddress(api, baseUrl)
-  if (fault !== undefined) return refuse(`${place}.baseUrl cannot be called: ${fault}.`)
+  if (fault !== undefined) return refuse(`${place}.baseUrl is invalid: ${fault}.`)
   const priced = Object.entries(prices).map(([pattern, price]) => ({ fits: matcher(pattern), price }))
   return {
     name,
@@ -155,7 +153,7 @@ function allowing(patterns: readonly string[]): (call: ModelCall) => boolean {
   return ({ models }) => models.every((model) => matchers.some((fits) => fits(model)))
 }
 
-/** Returns a matcher for `pattern`: `*` alone is any model, within a name any characters but `/`. */
+/** Returns a matcher for `pattern`. A single `*` matches any model; within a name, `*` matches any characters except `/`. */
 function matcher(pattern: string): (model: string) => boolean {
   if (pattern === '*') return () => true
   const expression = new RegExp(
@@ -167,7 +165,7 @@ function matcher(pattern: string): (model: string) => boolean {
   return (model) => expression.test(model)
 }
 
-/** Returns the key for this call, and whether another one may be requested if it is rejected. */
+/** Returns the key for this call, and whether a rejected key can be refreshed. */
 export async function keyFor<E extends Env>(
   { name, key }: ReadyUpstream<E>,
   c: Context<E>,
@@ -175,9 +173,9 @@ export async function keyFor<E extends Env>(
 ): Promise<string | undefined> {
   if (key === undefined) return undefined
   const found: unknown = typeof key === 'string' ? key : typeof key === 'function' ? await key(c) : await key.current(signal)
-  // A variable that is not set is blank.
+  // An unset variable is blank.
   if (typeof found !== 'string' || found.trim() === '') {
-    throw new ConfigError('invalidOption', `upstreams.${name}.apiKey gave no key: it must be, or give, a text that is not empty.`)
+    throw new ConfigError('invalidOption', `upstreams.${name}.apiKey returned no key. It must be or return a non-empty string.`)
   }
   const fault = keyFault(found, `The key that upstreams.${name}.apiKey gave`)
   if (fault !== undefined) throw new ConfigError('invalidOption', fault)

@@ -8,10 +8,10 @@ import type { ClientCallRef } from '../live/commands/client-calls.ts'
 import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 
 /**
- * Adds the routes of client tools: pending calls, claims and results.
+ * Adds the routes for client tools: pending calls, claims and results.
  *
  * **Contract**
- * - A result gets 202 once it is recorded. An invalid or too long result is refused, and the call stays pending.
+ * - Responds to a result with 202 once it is recorded. Rejects a result that is invalid or too long. The call then stays pending.
  *
  * Source: docs/concepts/tools.md
  */
@@ -21,7 +21,7 @@ export function addClientCallRoutes(app: SessionApp, options: SessionRouteOption
     const ref = refIn(c.req.param('toolCallId'), await readOwnBody(c, options.body, ['argumentsHash', 'clientId']))
     const { clientId } = ref
     if (clientId === undefined) refuse(400, 'invalidBody', `clientId must be ${namesPage.expected}: it names this page.`)
-    // Losing a claim is no error of the client.
+    // Losing a claim is not a client error.
     return c.json(await c.env.gateway.command({ type: 'claimCall', ...ref, clientId }))
   })
   app.post('/client-calls/:toolCallId', async (c) => {
@@ -33,8 +33,7 @@ export function addClientCallRoutes(app: SessionApp, options: SessionRouteOption
 }
 
 function refIn(toolCallId: string, { argumentsHash, clientId }: JsonObject): ClientCallRef & { argumentsHash: string } {
-  if (typeof argumentsHash !== 'string')
-    refuse(400, 'invalidBody', 'argumentsHash must be that of the call which was shown: a page answers no other.')
+  if (typeof argumentsHash !== 'string') refuse(400, 'invalidBody', 'argumentsHash must be the hash of the call that was shown.')
   if (clientId === undefined) return { toolCallId, argumentsHash }
   if (!fits(namesPage, clientId)) refuse(400, 'invalidBody', `clientId must be ${namesPage.expected}.`)
   return { toolCallId, argumentsHash, clientId }
@@ -43,5 +42,5 @@ function refIn(toolCallId: string, { argumentsHash, clientId }: JsonObject): Cli
 function answerIn({ output, error }: JsonObject): ClientCallAnswer {
   if (typeof error === 'string' && output === undefined) return { error }
   if (output !== undefined && error === undefined) return { output }
-  refuse(400, 'invalidBody', 'Send { output } with a JSON value, or { error } with a text.')
+  refuse(400, 'invalidBody', 'Send { output } with a JSON value, or { error } with a string.')
 }

@@ -12,8 +12,8 @@ import type { PagedLoop } from '../live/read/history-page.ts'
 import type { SessionApp, SessionContext, SessionRouteOptions } from './route-options.ts'
 
 /**
- * Adds the routes of a session's history: `GET /` with the stored session, `GET /loops` in pages, `GET /history` with the
- * messages, and `GET /blobs/:hash` with media that the store keeps separately.
+ * Adds the routes for a session's history: `GET /` for the stored session, `GET /loops` in pages, `GET /history` for messages, and `GET
+ * /blobs/:hash` for media that are stored separately.
  *
  * Source: docs/guides/serve-over-http.md
  */
@@ -36,25 +36,23 @@ export function addHistoryRoutes(app: SessionApp, options: SessionRouteOptions):
   })
   app.get('/blobs/:hash', async (c) => {
     const media = await c.env.gateway.read.media(c.req.param('hash'))
-    if (media === undefined)
-      refuse(404, 'notFound', 'The session keeps no such bytes. Take the hash from a block of …/history?media=names.')
+    if (media === undefined) refuse(404, 'notFound', 'The session has no such blob. Use the hash of a block in …/history?media=names.')
     const headers = { ...unsafeHeaders, 'content-type': typeOf(media.mimeType), 'content-disposition': attachment(media) }
     return c.body(media.bytes, 200, headers)
   })
 }
 
-/** Returns the requested part of a history: a page, the messages after one, or all. */
+/** Returns the requested part of a history: a page, the messages after a given message, or all. */
 function historyAsked(c: SessionContext): HistoryQuery {
   const { loopId, after, before, limit, media: asked } = c.req.query()
   const media = asked === 'names' ? 'names' : 'bytes'
   if (limit === undefined && before === undefined) return { loopId, after, media }
   const page = { limit: limitOf(limit), ...(before !== undefined && { before }) }
-  if (after !== undefined)
-    refuse(400, 'invalidCursor', 'A page has no after. Send before, with the id of the oldest message that is known.')
+  if (after !== undefined) refuse(400, 'invalidCursor', 'after is not supported. Send before with the id of the oldest known message.')
   return { loopId, page, media }
 }
 
-/** Media come from users, tools and models, so no browser may execute them. A hash never changes its content. */
+/** Media come from users, tools and models, so browsers must not execute them. The content of a hash never changes. */
 const unsafeHeaders = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; sandbox",
@@ -72,14 +70,14 @@ function attachment({ name = '' }: StoredMedia): string {
   return encoded === '' ? 'attachment' : `attachment; filename*=UTF-8''${encoded}`
 }
 
-/** Returns loops for clients; with `events=false` without events and requests, which are most of the data. */
+/** Returns loops for clients. `events=false` omits events and requests, which make up most of the data. */
 function shownLoops<Loop extends PagedLoop>(
   c: SessionContext,
   loops: readonly Loop[],
   { turnRequests }: Pick<SessionRouteOptions, 'turnRequests'>,
 ): Loop[] {
   if (c.req.query('events') === 'false') return loops.map((loop) => ({ ...loop, events: [], turns: loop.turns.map(withoutRequest) }))
-  // Requests contain the system prompt and stay on the server, as in event streams.
+  // Omits requests, which contain the system prompt, as in event streams.
   return loops.map((loop) => {
     const events = loop.events.filter(({ event }) => !isWithheld(event, { turnRequests }))
     return { ...loop, events, turns: turnRequests ? loop.turns : loop.turns.map(withoutRequest) }
@@ -92,7 +90,7 @@ function withoutRequest({ requestPayload: _withheld, ...turn }: Turn): Turn {
 
 const maxPage = 200
 
-/** Returns the size of a page. Refuses with 400. */
+/** Returns the size of a page. Rejects with 400. */
 function limitOf(given: string | undefined): number {
   if (given === undefined) return 50
   const limit = Number(given)
@@ -101,7 +99,7 @@ function limitOf(given: string | undefined): number {
   return limit
 }
 
-/** Returns the requested page of a list. Refuses with 400. */
+/** Returns the requested page of a list. Rejects with 400. */
 export function pageAsked(c: Context): ListPage {
   const { limit, cursor, status: given } = c.req.query()
   const status = sessionStatus.words.find((word) => word === given)
@@ -109,7 +107,7 @@ export function pageAsked(c: Context): ListPage {
   return { limit: limitOf(limit), ...(cursor !== undefined && { cursor }), ...(status !== undefined && { status }) }
 }
 
-/** Only the store knows the format of its cursors. */
+/** Only the store knows its cursor format. */
 export function refuseCursor(error: unknown): never {
   if (ConfigError.isInstance(error) && error.code === 'invalidOption') refuse(400, 'invalidCursor', error.message)
   throw error

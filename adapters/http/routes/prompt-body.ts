@@ -10,20 +10,20 @@ import type { ClientAsk, ClientSettingName } from '../live/commands/client-ask.t
 import { askedIn } from './client-settings.ts'
 
 /**
- * Returns the idempotency key of a request. Refuses an invalid one with 400 `invalidBody`: keys have 8 to 100 letters, digits,
- * `-` and `_`.
+ * Returns a request's idempotency key. Rejects an invalid key with 400 `invalidBody`: keys consist of 8 to 100 letters, digits, `-` and
+ * `_`.
  */
 export function keyOf(c: Context): string | undefined {
   const key = c.req.header('idempotency-key')
   if (key !== undefined && !/^[\w-]{8,100}$/.test(key))
-    refuse(400, 'invalidBody', 'Idempotency-Key must be 8 to 100 letters, digits, - and _. A UUID is one.')
+    refuse(400, 'invalidBody', 'Idempotency-Key must be 8 to 100 letters, digits, - or _, such as a UUID.')
   return key
 }
 
-/** Body keys of a run: options and the place to start. */
+/** Body keys of a run: options and the start point. */
 export const runKeys = ['model', 'thinking', 'tools', 'clientTools', 'settings', 'metadata', 'from'] as const
 
-/** The same with a prompt. */
+/** Body keys of a run with a prompt. */
 export const promptKeys = ['prompt', ...runKeys] as const
 
 /** A client's user messages and options. */
@@ -33,12 +33,11 @@ export interface PromptBody {
 }
 
 /**
- * Parses `{ prompt: string | messages, metadata?, settings?, model?, thinking?, tools?, clientTools? }`. Refuses with 400
- * `invalidBody`, and with 403 a setting that is not in `allowed`.
+ * Parses `{ prompt: string | messages, metadata?, settings?, model?, thinking?, tools?, clientTools? }`. Rejects with 400 `invalidBody`,
+ * and with 403 for a setting that is not in `allowed`.
  *
  * **Contract**
- * - Accepts only user messages of text, pictures and files. Otherwise a client could forge messages of the assistant or of a
- *   tool.
+ * - Accepts only user messages with text, images and files. Otherwise, a client could forge assistant or tool messages.
  */
 export function promptOf(body: JsonObject, allowed: readonly ClientSettingName[]): PromptBody {
   assertShallow(body)
@@ -47,22 +46,22 @@ export function promptOf(body: JsonObject, allowed: readonly ClientSettingName[]
   return { messages, ask: { ...askedIn(body, allowed), ...(metadata !== undefined && { metadata }) } }
 }
 
-/** Messages of a prompt. Each has events and a record, and a body has room for hundreds of thousands. */
+/** Maximum messages per prompt. Each message causes events and a record, and a body can contain hundreds of thousands. */
 const maxMessages = 1000
 
 function messagesOf(prompt: JsonValue | undefined): UserMessage[] {
   if (typeof prompt === 'string') return [userMessage(prompt.trim() === '' ? invalid('The prompt is empty.') : prompt)]
   const entries = isJsonObject(prompt) ? [prompt] : prompt
-  if (!Array.isArray(entries) || entries.length === 0) invalid('prompt must be a text or a list of user messages.')
+  if (!Array.isArray(entries) || entries.length === 0) invalid('prompt must be a string or a list of user messages.')
   if (entries.length > maxMessages) invalid(`prompt has ${entries.length} messages; ${maxMessages} may be said at once.`)
   return entries.map((entry, index) => userMessageOf(entry, `prompt[${index}]`))
 }
 
-/** Parses a user message. `place` names it in the refusal. */
+/** Parses a user message. `place` is the message's location, for error messages. */
 function userMessageOf(entry: JsonValue, place: string): UserMessage {
-  if (isJsonObject(entry) && entry.role === 'system') invalid(`${place}.role is "system": the systemPrompt is for the server to set.`)
+  if (isJsonObject(entry) && entry.role === 'system') invalid(`${place}.role is "system": only the server sets the system prompt.`)
   const content = userContent(entry, `${place}.content`)
-  if (content === undefined) invalid(`${place} must be { "role": "user", "content": text or a list of text, image and file blocks }.`)
+  if (content === undefined) invalid(`${place} must be { "role": "user", "content": string or a list of text, image and file blocks }.`)
   return { role: 'user', content, timestamp: Date.now() }
 }
 
@@ -81,7 +80,7 @@ function userBlock(block: JsonValue, place: string): Content {
   }
 }
 
-/** Refuses nesting that cannot be stored or sent. */
+/** Rejects nesting too deep to be stored or sent. */
 function assertShallow(body: JsonObject): void {
   try {
     checkOptions(body, json, 'body')

@@ -5,6 +5,7 @@ import { answerProblems } from '../access/answer-problems.ts'
 import { readOwnBody, readSharedText } from '../access/body.ts'
 import { newApp } from '../access/new-app.ts'
 import { ProblemError, refuse, unknownSession } from '../access/problem.ts'
+import type { Decision } from '../live/commands/decide.ts'
 import type { BeginCommands, GatewayCommand } from '../live/gateway/gateway-command.ts'
 import type { Place } from '../live/live-session-host.ts'
 import type { SessionRoutes } from '../live/live-sessions.ts'
@@ -20,11 +21,11 @@ import { checkedRoutes, type RouteOptions, type SessionApp, type SessionContext,
 import { addScheduleRoutes, addStateRoutes } from './state-routes.ts'
 
 /**
- * Creates the routes of live sessions, the same on every host. Requests are authenticated before.
+ * Creates the routes of live sessions, which are the same on every host. Expects authenticated requests.
  *
  * **Contract**
- * - A client that disconnects stops nothing.
- * - The server's history is authoritative: a client adds user messages and decisions only.
+ * - Runs continue if a client disconnects.
+ * - The server's history is authoritative. Clients can add only user messages and decisions.
  *
  * Source: docs/guides/serve-over-http.md
  */
@@ -32,7 +33,7 @@ export function liveSessionRoutes(options: RouteOptions = {}): SessionRoutes {
   return sessionRoutes(checkedRoutes(options))
 }
 
-/** Creates the same routes for an app that counts all of its streams together. */
+/** Creates the routes with a stream counter that the app shares. */
 export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
   const app: SessionApp = newApp()
   answerProblems(app, options.logger)
@@ -51,7 +52,7 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
   app.post('/title', async (c) => {
     const { title } = await readOwnBody(c, options.body, ['title'])
     if (typeof title !== 'string' || !isTitle(title))
-      refuse(400, 'invalidBody', `title must be a text of 1 to ${maxTitleChars} characters.`)
+      refuse(400, 'invalidBody', `title must be a string of 1 to ${maxTitleChars} characters.`)
     await c.env.gateway.command({ type: 'rename', title })
     return c.body(null, 204)
   })
@@ -60,7 +61,7 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
   )
   app.post('/import', async (c) => {
     if (!options.imports)
-      refuse(403, 'importsAreOff', 'This server takes in no sessions. Switch imports on there where its users may bring their own.')
+      refuse(403, 'importsAreOff', 'Imports are disabled on this server. Enable imports there to accept sessions from users.')
     const text = await readSharedText(c, options.body)
     await c.env.gateway.command({ type: 'import', text, replace: c.req.query('replace') === 'true' })
     return c.body(null, 204)
@@ -114,7 +115,7 @@ function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
 function addSteeringRoutes(app: SessionApp, options: SessionRouteOptions): void {
   const queued = async (c: SessionContext, type: 'steer' | 'followUp') => {
     const body = await readOwnBody(c, options.body, ['loopId', ...promptKeys])
-    // A steering message has the settings of its run.
+    // A steering message uses its run's settings.
     const { messages } = promptOf(body, [])
     return c.json(await c.env.gateway.command({ type, messages, loopId: body.loopId, key: keyOf(c) }), 202)
   }
@@ -124,53 +125,62 @@ function addSteeringRoutes(app: SessionApp, options: SessionRouteOptions): void 
     const messageId = c.req.param('messageId')
     const message = await c.env.gateway.read.queued(messageId)
     if (message === undefined)
-      refuse(404, 'notFound', 'Nothing was queued under this id. Take messageId from the answer of …/steer or …/follow-up.')
+      refuse(404, 'notFound', 'No message was queued with this id. Use the messageId from the response of …/steer or …/follow-up.')
     return c.json({ kind: message.kind, loopId: message.loopId, messageId, status: message.status })
   })
   app.delete('/queue/:messageId', async (c) => {
     const { wasWaiting } = await c.env.gateway.command({ type: 'withdraw', messageId: c.req.param('messageId') })
     if (wasWaiting) return c.body(null, 204)
-    refuse(404, 'notFound', 'No such message waits: the run has taken it in, or has ended.')
+    refuse(404, 'notFound', 'The message is no longer queued: the run received it or ended.')
   })
 }
 
 function addApprovalRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.get('/approvals', async (c) => c.json({ approvals: await c.env.gateway.read.approvals() }))
   app.post('/approvals/:toolCallId', async (c) => {
-    const { approved, argumentsHash, reason } = await readOwnBody(c, options.body, ['approved', 'argumentsHash', 'reason'])
-    if (typeof approved !== 'boolean') refuse(400, 'invalidBody', 'approved must be true or false.')
-    if (argumentsHash !== undefined && typeof argumentsHash !== 'string') refuse(400, 'invalidBody', 'argumentsHash must be a text.')
-    if (reason !== undefined && typeof reason !== 'string') refuse(400, 'invalidBody', 'reason must be a text, or left out.')
-    if (approved && argumentsHash === undefined) {
-      refuse(400, 'invalidBody', 'To approve, send the argumentsHash of the request that was shown.')
-    }
-    const toolCallId = c.req.param('toolCallId')
-    const decision = {
-      toolCallId,
-      approved,
-      ...(argumentsHash !== undefined && { argumentsHash }),
-      ...(reason !== undefined && { reason }),
-    }
-    const { loopId } = await c.env.gateway.command({ type: 'decide', ...decision })
+    const decision = decisionIn(await readOwnBody(c, options.body, decisionKeys))
+    const { loopId } = await c.env.gateway.command({ type: 'decide', toolCallId: c.req.param('toolCallId'), ...decision })
     return c.json({ loopId }, 202)
   })
 }
 
-/** Adds the routes of user input requests. The input goes to the call and is not stored. */
+const decisionKeys = ['approved', 'argumentsHash', 'reason', 'arguments', 'tellModel'] as const
+
+/** Returns the decision in a body, which never identifies the approver. */
+function decisionIn(body: JsonObject): Omit<Decision, 'toolCallId'> {
+  const { approved, argumentsHash, reason, arguments: edited, tellModel } = body
+  if (typeof approved !== 'boolean') refuse(400, 'invalidBody', 'approved must be true or false.')
+  if (argumentsHash !== undefined && typeof argumentsHash !== 'string') refuse(400, 'invalidBody', 'argumentsHash must be a string.')
+  if (reason !== undefined && typeof reason !== 'string') refuse(400, 'invalidBody', 'reason must be a string or omitted.')
+  if (approved && argumentsHash === undefined)
+    refuse(400, 'invalidBody', 'To approve, send the argumentsHash of the request that was shown.')
+  if (edited !== undefined && !isJsonObject(edited)) refuse(400, 'invalidBody', 'arguments must be a JSON object or omitted.')
+  if (!approved && edited !== undefined) refuse(400, 'invalidBody', 'A denial takes no arguments. Leave them out, or send approved: true.')
+  if (tellModel !== undefined && typeof tellModel !== 'boolean') refuse(400, 'invalidBody', 'tellModel must be true, false or omitted.')
+  return {
+    approved,
+    ...(argumentsHash !== undefined && { argumentsHash }),
+    ...(reason !== undefined && { reason }),
+    ...(edited !== undefined && { arguments: edited }),
+    ...(tellModel !== undefined && { tellModel }),
+  }
+}
+
+/** Adds the routes for user input requests. The input is passed to the call and not stored. */
 function addInputRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.get('/inputs', async (c) => c.json({ inputs: await c.env.gateway.read.inputs() }))
   app.post('/inputs/:inputId', async (c) => {
     const { action, content } = await readOwnBody(c, options.body, ['action', 'content'])
     if (action !== 'accept' && action !== 'decline' && action !== 'cancel')
       refuse(400, 'invalidBody', 'action must be "accept", "decline" or "cancel".')
-    if (content !== undefined && !isJsonObject(content)) refuse(400, 'invalidBody', 'content must be an object, or left out.')
+    if (content !== undefined && !isJsonObject(content)) refuse(400, 'invalidBody', 'content must be an object or omitted.')
     const answer: InputAnswer = action === 'accept' ? { action, ...(isJsonObject(content) && { content }) } : { action }
     const { loopId } = await c.env.gateway.command({ type: 'answerInput', inputId: c.req.param('inputId'), answer })
     return c.json({ loopId }, 202)
   })
 }
 
-/** Adds the routes that go back in the conversation or change later requests. Each starts a run and responds with its events. */
+/** Adds the routes that rewind the conversation or change later requests. Each starts a run and responds with its events. */
 function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
   const bodyOf = async (c: SessionContext, ...names: string[]): Promise<JsonObject> => {
     const body = await readOwnBody(c, options.body, [...names, ...runKeys])
@@ -181,33 +191,33 @@ function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
     const body = await bodyOf(c, 'focusMessage')
     const { focusMessage } = body
     if (focusMessage !== undefined && typeof focusMessage !== 'string')
-      refuse(400, 'invalidBody', 'focusMessage must be a text, or left out.')
+      refuse(400, 'invalidBody', 'focusMessage must be a string or omitted.')
     return answerWithRun(c, options, { type: 'compact', focusMessage, ...placeIn(body) })
   })
   app.post('/regenerate', async (c) => {
     const body = await bodyOf(c, 'messageId')
     const { messageId } = body
     if (messageId !== undefined && typeof messageId !== 'string')
-      refuse(400, 'invalidBody', 'messageId must name a message, or be left out.')
+      refuse(400, 'invalidBody', 'messageId must be the id of a message, or omitted.')
     const ask = askedIn(body, options.clientSettings)
     return answerWithRun(c, options, { type: 'regenerate', messageId, ask, ...placeIn(body) })
   })
   app.post('/edit', async (c) => {
     const body = await bodyOf(c, 'messageId', 'prompt')
     const { messageId } = body
-    if (typeof messageId !== 'string') refuse(400, 'invalidBody', 'messageId must name the user message to replace.')
+    if (typeof messageId !== 'string') refuse(400, 'invalidBody', 'messageId must be the id of the user message to replace.')
     return answerWithRun(c, options, { type: 'edit', messageId, ...promptOf(body, options.clientSettings), ...placeIn(body) })
   })
   app.post('/branch', async (c) => {
     const body = await bodyOf(c, 'loopId', 'tag', 'prompt')
     const { loopId, tag = 'branch' } = body
     if (typeof loopId !== 'string' || typeof tag !== 'string')
-      refuse(400, 'invalidBody', 'loopId must name a loop of the session; tag is a text.')
+      refuse(400, 'invalidBody', 'loopId must be the id of a loop of the session, and tag must be a string.')
     return answerWithRun(c, options, { type: 'branch', tag, from: loopId, ...promptOf(body, options.clientSettings) })
   })
 }
 
-/** Starts a run and streams it; with an `Idempotency-Key` once per key. */
+/** Starts a run, once per `Idempotency-Key` if set, and streams it. */
 async function answerWithRun(
   c: SessionContext,
   options: SessionRouteOptions,
@@ -219,8 +229,9 @@ async function answerWithRun(
   return eventStream(await gateway.events(run, 'names'), { ...options, caller: gateway.caller })
 }
 
-/** Returns the loop at whose end a run starts, if a body names one. */
+/** Returns the loop that a body selects as the start point, if any. */
 function placeIn({ from }: JsonObject): Place {
-  if (from !== undefined && typeof from !== 'string') refuse(400, 'invalidBody', 'from must name a loop of the session, or be left out.')
+  if (from !== undefined && typeof from !== 'string')
+    refuse(400, 'invalidBody', 'from must be the id of a loop of the session, or omitted.')
   return from === undefined ? {} : { from }
 }

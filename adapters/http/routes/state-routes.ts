@@ -9,11 +9,10 @@ import { keyOf } from './prompt-body.ts'
 import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 
 /**
- * Adds the routes of shared state: its version, and changes of it.
+ * Adds the routes that read and change shared state.
  *
  * **Contract**
- * - A change is confirmed once it is recorded, and applied once per key, also after a restart. Reads create no agent and use the
- *   log.
+ * - Confirms a change once it is recorded. Applies it once per key, even after a restart. Reads create no agent and use the log.
  *
  * Source: docs/guides/shared-state.md
  */
@@ -27,14 +26,14 @@ export function addStateRoutes(app: SessionApp, options: SessionRouteOptions): v
     const body = await readOwnBody(c, options.body, ['value', 'patch', 'ifVersion'])
     const { value, patch, ifVersion } = body
     if ((value === undefined) === (patch === undefined))
-      refuse(400, 'invalidBody', 'Send { value } with all of the state, or { patch } with operations of JSON Patch (RFC 6902).')
+      refuse(400, 'invalidBody', 'Send { value } with the whole state, or { patch } with JSON Patch operations (RFC 6902).')
     if (typeof ifVersion !== 'number' || !Number.isSafeInteger(ifVersion) || ifVersion < 0)
-      refuse(400, 'invalidBody', 'ifVersion must be the version that the change is about. Read it from GET …/state.')
+      refuse(400, 'invalidBody', 'ifVersion must be the version that the change is based on. Read it from GET …/state.')
     return c.json(await c.env.gateway.command({ type: 'changeState', change: changeIn(body), ifVersion, key: keyOf(c) }))
   })
 }
 
-/** Parses a change of the state. Refuses with 400 `invalidState`. */
+/** Parses a change of the state. Rejects with 400 `invalidState`. */
 function changeIn({ value, patch }: JsonObject): StateChange['change'] {
   return value === undefined ? { patch: readPatch(patch) } : { value: stateFrom(value) }
 }
@@ -52,13 +51,13 @@ export function addScheduleRoutes(app: SessionApp, options: SessionRouteOptions)
     const { prompt, everyMs, at = typeof everyMs === 'number' ? Date.now() + everyMs : undefined } = body
     const fault = faultOf({ prompt, at, everyMs })
     if (fault !== undefined || typeof prompt !== 'string' || typeof at !== 'number')
-      refuse(400, 'invalidBody', fault ?? 'The body is no schedule.')
+      refuse(400, 'invalidBody', fault ?? 'The body is not a schedule.')
     const every = typeof everyMs === 'number' ? { everyMs } : {}
     return c.json(await c.env.gateway.command({ type: 'schedule', prompt, at, ...every, id: keyOf(c) }), 201)
   })
   app.delete('/schedules/:id', async (c) => {
     const { wasThere } = await c.env.gateway.command({ type: 'unschedule', id: c.req.param('id') })
     if (wasThere) return c.body(null, 204)
-    refuse(404, 'notFound', 'The session has no such schedule. Read which ones it has from …/schedules.')
+    refuse(404, 'notFound', 'The session has no such schedule. See …/schedules.')
   })
 }

@@ -2,11 +2,11 @@ import { ConfigError } from '../../../src/index.ts'
 import type { SessionAddress } from '../access/authorize.ts'
 import type { ScheduledPrompt, ScheduleEntry, ScheduleStore } from './schedule-store.ts'
 
-/** Limit per session, so that one caller cannot fill the server. */
+/** Maximum prompts per session, so that one caller cannot fill the server. */
 export const maxOfSession = 50
-/** Shortest interval, milliseconds. */
+/** Minimum interval in milliseconds. */
 const shortestMs = 60_000
-/** Furthest time ahead, milliseconds: ten years. */
+/** Maximum time ahead in milliseconds: ten years. */
 const furthestMs = 10 * 365 * 86_400_000
 
 /**
@@ -23,20 +23,20 @@ export class SessionSchedules {
   readonly #address: SessionAddress
   readonly #changed: () => Promise<void>
 
-  /** `changed` is called after a prompt was added, so that the caller can reset its timer. */
+  /** Calls `changed` after adding a prompt, so that the caller can reset its timer. */
   constructor(store: ScheduleStore, address: SessionAddress, changed: () => Promise<void>) {
     this.#store = store
     this.#address = address
     this.#changed = changed
   }
 
-  /** Schedules `prompt` once. A past time means now. Does nothing if the `id` exists already. */
+  /** Schedules `prompt` once. A past time means now. Does nothing if the `id` already exists. */
   runAt(time: Date | number, prompt: string, { id }: { id?: string | undefined } = {}): Promise<ScheduledPrompt> {
     return this.#add({ prompt, at: Number(time) }, id)
   }
 
   /**
-   * Schedules `prompt` every `everyMs` milliseconds, first after that time or at `from`. Times missed while no process ran are
+   * Schedules `prompt` every `everyMs` milliseconds, starting after one interval or at `from`. Occurrences missed while no process ran are
    * merged into one.
    */
   every(
@@ -47,12 +47,12 @@ export class SessionSchedules {
     return this.#add({ prompt, at: Number(from), everyMs }, id)
   }
 
-  /** Lists the prompts, the next first. */
+  /** Lists the prompts in chronological order. */
   async list(): Promise<ScheduledPrompt[]> {
     return (await this.#store.list(this.#address)).map(shown)
   }
 
-  /** Deletes one prompt, or all without an id. Resolves with whether any existed. */
+  /** Deletes one prompt, or all prompts without an id. Resolves with whether any existed. */
   delete(id?: string): Promise<boolean> {
     return this.#store.delete(this.#address, id)
   }
@@ -71,11 +71,11 @@ export class SessionSchedules {
   }
 }
 
-/** Returns what is wrong with a schedule, for users. */
+/** Returns why a schedule is invalid, as a message for users. */
 export function faultOf({ prompt, at, everyMs }: { prompt: unknown; at: unknown; everyMs?: unknown }): string | undefined {
-  if (typeof prompt !== 'string' || prompt.trim() === '') return 'prompt must be a text that says something.'
+  if (typeof prompt !== 'string' || prompt.trim() === '') return 'prompt must be a non-empty string.'
   if (typeof at !== 'number' || !Number.isSafeInteger(at) || at < 0 || at > Date.now() + furthestMs)
-    return 'at must be a time in milliseconds since 1970, no further than ten years from now.'
+    return 'at must be a time in milliseconds since 1970, at most ten years from now.'
   if (everyMs === undefined) return undefined
   if (typeof everyMs === 'number' && Number.isSafeInteger(everyMs) && everyMs >= shortestMs && everyMs <= furthestMs) return undefined
   return `everyMs must be a whole number from ${shortestMs}, a minute.`

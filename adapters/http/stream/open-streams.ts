@@ -2,17 +2,17 @@ import { type Caller, shareOf } from '../access/authorize.ts'
 import { refuse, soonMs } from '../access/problem.ts'
 import { LoopLag } from './loop-lag.ts'
 
-/** Concurrent streams of a process. */
+/** Maximum concurrent streams per process. */
 const inAllByDefault = 10_000
 
 interface StreamLimits {
-  /** Concurrent streams of one caller. */
+  /** Maximum concurrent streams per caller. */
   perCaller?: number | undefined
   inAll?: number | undefined
   maxLagMs?: number | undefined
 }
 
-/** Counts concurrent streams, per caller and in all. Each holds a reader and unsent data. */
+/** Counts concurrent streams, per caller and in total. Each stream uses a reader and memory for unsent data. */
 export class OpenStreams {
   readonly #limits: StreamLimits
   readonly #openOf = new Map<string | undefined, number>()
@@ -28,12 +28,12 @@ export class OpenStreams {
     return this.#inAll
   }
 
-  /** Milliseconds that the event loop is late. */
+  /** Event loop delay in milliseconds. */
   get lagMs(): number {
     return this.#lag.ms
   }
 
-  /** Refuses if there is no room: 429 `tooManyStreams` for this caller, 503 for all. Call it before anything is started. */
+  /** Rejects a stream over the limit: 429 `tooManyStreams` per caller, 503 in total. Call it before starting anything. */
   assertRoom(caller: Caller): void {
     const { perCaller, inAll = inAllByDefault, maxLagMs } = this.#limits
     const share = shareOf(caller, perCaller)
@@ -41,16 +41,21 @@ export class OpenStreams {
       refuse(
         429,
         'tooManyStreams',
-        `${share} answers are streamed to you already. Close one, or raise maxOpenStreams on the server.`,
+        `Your limit of ${share} open streams is reached. Close one, or raise maxOpenStreams on the server.`,
         soonMs,
       )
     if (this.#inAll >= inAll)
-      refuse(503, 'tooManyStreams', 'This server streams as many answers as it may. Ask again later, or raise maxStreams on it.', soonMs)
+      refuse(
+        503,
+        'tooManyStreams',
+        "The server's limit of open streams is reached. Retry later, or raise maxStreams on the server.",
+        soonMs,
+      )
     if (maxLagMs !== undefined && this.lagMs > maxLagMs)
-      refuse(503, 'unavailable', 'This server is too busy for more runs now. Ask again.', soonMs)
+      refuse(503, 'unavailable', 'This server is too busy to start a run. Retry.', soonMs)
   }
 
-  /** Counts a stream; returns what to call at its end. */
+  /** Counts a stream. Returns a function to call at its end. */
   enter({ identity }: Caller): () => void {
     this.#add(identity, 1)
     return () => this.#add(identity, -1)

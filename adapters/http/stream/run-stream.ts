@@ -6,7 +6,7 @@ import { type FrameWriter, nativeFrames } from './frame-writer.ts'
 import type { OpenStreams } from './open-streams.ts'
 import { type SseStreamOptions, sseStream } from './sse-stream.ts'
 
-/** Options of event streams. */
+/** Options for event streams. */
 export interface RunStreamOptions {
   /** Milliseconds between pings. */
   pingMs: number
@@ -14,14 +14,14 @@ export interface RunStreamOptions {
   streams: OpenStreams
 }
 
-/** The same for every response. */
+/** Options that all responses share. */
 interface AnsweredOptions extends RunStreamOptions {
   caller: Caller
 }
 
 /** Additional behavior of a response. */
 interface AnswerOptions extends Pick<SseStreamOptions, 'onCancel'> {
-  /** Default: our own frames. */
+  /** Writer of the frames. Default: the native protocol. */
   writer?: FrameWriter
   headers?: Readonly<Record<string, string>>
 }
@@ -55,6 +55,6 @@ export const sseHeaders = {
 /** Parses a cursor. */
 export function cursorOf(text: string): number {
   if (!/^\d{1,15}$/.test(text))
-    refuse(400, 'invalidCursor', `${JSON.stringify(text.slice(0, 40))} is no cursor. Send the last id you received.`)
+    refuse(400, 'invalidCursor', `Invalid cursor ${JSON.stringify(text.slice(0, 40))}. Send the last id you received.`)
   return Number(text)
 }

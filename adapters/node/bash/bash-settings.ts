@@ -13,7 +13,7 @@ import {
   required,
   texts,
 } from '../../../src/contract/shape/shape.ts'
-import { ConfigError, type JsonObject } from '../../../src/index.ts'
+import { type AgentTool, ConfigError } from '../../../src/index.ts'
 import { type HostPrograms, hostProgram, hostPrograms } from '../policy/programs.ts'
 import { type ProtectionOptions, protectionTable, type WorkspacePolicy, workspacePolicy } from '../policy/workspace-policy.ts'
 import { canOpenControlGroup } from '../process/control-group.ts'
@@ -21,28 +21,29 @@ import { DenyList } from './deny/deny-list.ts'
 import type { BashLimits } from './launch.ts'
 import { requireSandbox, type Sandbox } from './sandbox.ts'
 
-/** Options of `bashTool`: working directory, sandbox, limits and approval. */
+/** Options for `bashTool`: working directory, sandbox, limits and approval. */
 export interface BashOptions extends ProtectionOptions {
-  /** The working directory of commands, mounted at `/workspace` in the sandbox. */
+  /** Working directory of commands, mounted at `/workspace` in the sandbox. */
   root: string
-  /** Default: `bubblewrap`. `none` runs commands on the host with all rights of this process. */
+  /** Sandbox. `none` runs commands on the host with all rights of this process. Default: `bubblewrap`. */
   sandbox?: 'bubblewrap' | 'none'
-  /** Milliseconds per command. Default: 120 000. */
+  /** Timeout per command in milliseconds. Default: 120,000. */
   timeoutMs?: number
-  /** Bytes kept of stdout, and of stderr. Default: 262 144. */
+  /** Maximum bytes of stdout, and of stderr, to keep. Default: 262,144. */
   maxOutputBytes?: number
-  /** Limits for all processes of one command together. They apply in the sandbox only. */
+  /** Limits for all processes of one command together. The limits apply only in the sandbox. */
   limits?: BashLimits
   /**
-   * Commands that `bash` rejects. The list prevents accidents; security comes from the sandbox and the approval. Default: `defaultDenyPatterns`.
+   * Commands that `bash` rejects. The list prevents accidents; security comes from the sandbox and the approval. Default:
+   * `defaultDenyPatterns`.
    *
    * - `rm -rf /` rejects `sudo rm -r -f /` and `sh -c "rm -fr //"`, but not `rm -rf /tmp/build`.
-   * - An entry that is not a single command, such as `DROP TABLE` or `| sh`, matches as text; spaces are ignored.
+   * - An entry that is not a single command, such as `DROP TABLE` or `| sh`, matches as text. Spaces are ignored.
    * - A command line that cannot be parsed is rejected if it contains the text of an entry.
    */
   denyPatterns?: readonly string[]
-  /** Requires approval for each command, or depending on the arguments. Default: true. */
-  needsApproval?: boolean | ((args: JsonObject) => boolean | Promise<boolean>)
+  /** Whether commands need an approval: all commands, or depending on the arguments. Default: true. */
+  needsApproval?: NonNullable<AgentTool['needsApproval']>
   /** Environment variables in addition to PATH, HOME, LANG and TMPDIR. */
   env?: Record<string, string>
   /** Absolute paths of host programs that replace the system defaults. */
@@ -69,17 +70,20 @@ export const defaultDenyPatterns: readonly string[] = ['rm -rf /', 'rm -rf /*', 
 /** Describes how a `bash` tool confines commands on this machine, for display. */
 export interface Confinement {
   readonly sandbox: 'bubblewrap' | 'none'
-  /** `controlGroup`: the kernel limits memory and tasks of a command. `watched`: this process polls every 100 ms and kills. */
+  /**
+   * `controlGroup`: the kernel limits a command's memory and tasks. `watched`: this process polls every 100 ms and kills commands over the
+   * limit.
+   */
   readonly memory: 'controlGroup' | 'watched' | 'unbounded'
   /** Polled every 20 ms. With a control group, the kernel also limits tasks to four times `limits.processes`. */
   readonly processes: 'watched' | 'unbounded'
   /** Polled every 100 ms, because the kernel has no disk limit for a process group. */
   readonly disk: 'watched' | 'unbounded'
-  /** Sentences that name each weakness of the confinement. Empty if there is none. */
+  /** One sentence per weakness in the confinement. Empty if there is none. */
   readonly warnings: readonly string[]
 }
 
-/** Validated options of a `bash` tool, and the programs found on this machine. */
+/** Validated options for a `bash` tool, and the programs found on this machine. */
 export interface BashSettings
   extends Required<Omit<BashOptions, 'root' | 'sandbox' | 'programs' | 'limits' | 'denyPatterns' | keyof ProtectionOptions>> {
   policy: WorkspacePolicy
@@ -97,7 +101,7 @@ export const groupShell = '/bin/sh'
 
 const gibibyte = 2 ** 30
 
-/** Validates the options of `bashTool` and finds its programs. Throws the errors of `bashTool`. */
+/** Validates the options for `bashTool` and locates the programs it needs. Throws the same errors as `bashTool`. */
 export function bashSettings(options: BashOptions): BashSettings {
   checkOptions(options, bashOptions)
   const policy = workspacePolicy(options.root, options)

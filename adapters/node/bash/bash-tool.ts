@@ -21,19 +21,20 @@ export interface BashTool extends AgentTool {
  * Creates the tool `bash`, which runs a command line and returns exit code and output to the model.
  *
  * **Contract**
- * - Sandbox: on Linux a command runs in bubblewrap, without network, Unix sockets or the environment of this process. It sees the workspace and
- *   the host's programs (read-only). `limits` bounds memory, processes and disk; `confinement` tells how strictly.
+ * - Sandbox: on Linux a command runs in bubblewrap, without network, Unix sockets or the environment of this process. It sees the workspace
+ *   and the host's programs (read-only). `limits` bounds memory, processes and disk; `confinement` describes how strictly.
  * - Protected files: the names that `nodeWorkspace` protects, this package, its dependencies and their lock file are read-only.
- *   At the root, missing protected names cannot be created; empty placeholders stand for them while a command runs. Below the root, a
+ *   At the root, missing protected names cannot be created. Empty placeholders take their place while a command runs. Below the root, a
  *   protected name that a command created, or the `HEAD` of a new git directory, is renamed after the command.
- * - Throws `SandboxUnavailable` if no sandbox can be built, unless `sandbox` is `none`. Commands then have all rights of this process, but not
- *   its environment.
+ * - Throws `SandboxUnavailable` if no sandbox can be built, unless `sandbox` is `none`. Commands then have all rights of this process, but
+ *   not its environment.
  * - Throws `ConfigError` `invalidOption` for an unusable `root` or program, and for options out of range.
  * - Host programs are resolved once, when the tool is created, and never through `PATH`.
- * - A timeout or an abort kills all processes of the command. Background processes are killed when the command ends. With `none`, a
- *   process that leaves its group is found by its environment (Linux); a process that clears its environment too survives.
- * - Every exit code is a result, not an error. `details` is `{ exit_code, success }` (-1 after a signal) and `renamed`, the first 20 renamed paths.
- * - The first and the last half of `maxOutputBytes` of each output are kept. While the command runs, `ctx.update` gets the last 8 KiB.
+ * - A timeout or an abort kills all processes of the command. Background processes are killed when the command ends. With `none`, a process
+ *   that leaves its group is found by its environment (Linux), unless it also clears its environment.
+ * - Every exit code is a result, not an error. `details` is `{ exit_code, success }` (-1 after a signal) and `renamed`, the first 20
+ *   renamed paths.
+ * - Keeps the first and last half of `maxOutputBytes` of each output. While the command runs, `ctx.update` receives the last 8 KiB.
  * - After a timeout, an abort or a limit, the error message contains the bounded output so far and the renamed paths.
  * - Rejects with `ToolError`: `failed` (denied, cannot start, too many processes, too much memory or disk), `timeout`, `cancelled`,
  *   `invalidArguments`.
@@ -52,7 +53,7 @@ export function bashTool(options: BashOptions): BashTool {
       required: ['command'],
     },
     needsApproval: settings.needsApproval,
-    // The tool's own timeout fires first with a better message; the loop's timeout is the fallback.
+    // The tool's own timeout fires first with a better message. The loop's timeout is the fallback.
     timeoutMs: settings.timeoutMs + 5_000,
     endsOnAbort: true,
     confinement: settings.confinement,
@@ -65,7 +66,7 @@ function descriptionOf({ sandbox, timeoutMs }: BashSettings): string {
     sandbox === undefined
       ? 'in the working directory'
       : 'in a sandbox: no network, only /workspace (the working directory) and /tmp are writable, /tmp is empty each time'
-  return `Execute a bash command ${place}. Gives the exit code, stdout and stderr. Time limit ${timeoutMs / 1000} s; nothing keeps running afterwards.`
+  return `Execute a bash command ${place}. Returns the exit code, stdout and stderr. Time limit: ${timeoutMs / 1000} s. No process keeps running afterwards.`
 }
 
 async function execute(settings: BashSettings, args: JsonObject, ctx: ToolContext): Promise<ToolResult> {
@@ -94,12 +95,12 @@ function blockedBy({ entry, by }: Denial): ToolError {
   const why = {
     command: `it runs '${entry}'`,
     text: `it contains '${entry}'`,
-    doubt: `it contains '${entry}', and cannot be understood with certainty`,
+    doubt: `it contains '${entry}', and cannot be parsed reliably`,
   }
-  return new ToolError('failed', `Command blocked by safety policy: ${why[by]}. This is denied for safety; do the task in another way.`)
+  return new ToolError('failed', `Command blocked by safety policy: ${why[by]}. Use another way to do the task.`)
 }
 
-/** The end of a command, and the paths that were renamed. */
+/** A command's exit status, and the paths renamed after it. */
 interface Done {
   end: ProcessEnd
   renamed: string[]
@@ -156,18 +157,18 @@ function failureOf({ timeoutMs, limits }: BashSettings, { reason }: ProcessEnd, 
     case 'exit':
       return undefined
     case 'abort':
-      // The loop aborts for a timeout and for a cancellation alike; the reason tells which.
+      // The loop aborts for both a timeout and a cancellation. The reason distinguishes them.
       return ToolError.isInstance(signal.reason) ? signal.reason : new ToolError('cancelled', 'Cancelled')
     case 'timeout':
       return new ToolError('timeout', `Command timed out after ${timeoutMs / 1000}s`)
     case 'processes':
-      return new ToolError('failed', `Command started more than ${limits.processes} processes at a time and was stopped`)
+      return new ToolError('failed', `Command started more than ${limits.processes} concurrent processes and was stopped`)
     case 'memory':
       return new ToolError('failed', `Command used more than ${mebibytes(limits.memoryBytes)} of memory and was stopped`)
     case 'disk':
       return new ToolError(
         'failed',
-        `Command filled more than ${mebibytes(limits.diskBytes)} of the disk, or half of what was free, and was stopped`,
+        `Command wrote more than ${mebibytes(limits.diskBytes)} to disk, or half of the free space, and was stopped`,
       )
   }
 }
@@ -181,7 +182,7 @@ function shownOutput(stdout: string, stderr: string, renamed: readonly string[])
   const output = stderr === '' ? stdout : `STDOUT:\n${stdout}\nSTDERR:\n${stderr}`
   if (renamed.length === 0) return output
   const end = output === '' || output.endsWith('\n') ? '' : '\n'
-  return `${output}${end}Renamed to ….blocked, because other programs obey such files: ${listed(renamed)}\n`
+  return `${output}${end}Renamed to ….blocked, because other programs execute or read settings from such files: ${listed(renamed)}\n`
 }
 
 function resultOf(exitCode: number, output: string, renamed: readonly string[]): ToolResult {
@@ -193,7 +194,7 @@ function resultOf(exitCode: number, output: string, renamed: readonly string[]):
 
 const shownPaths = 20
 
-/** Formats paths that a command chose for the result: on one line, with bounded length. */
+/** Formats paths chosen by a command for the result, on one line and with bounded length. */
 function listed(paths: readonly string[]): string {
   const shown = paths.slice(0, shownPaths).map((path) => escapeControls(path.slice(-200)).replaceAll('\n', '\\u{a}'))
   return paths.length > shownPaths ? `${shown.join(', ')} and ${paths.length - shownPaths} more` : shown.join(', ')

@@ -11,7 +11,7 @@ import { entryOf, type Pinned, pin } from '../workspace/pin.ts'
 
 /** A protected file or git directory below the root (not directly in it). */
 interface Found {
-  /** Relative to the root, as Latin-1 text with one letter per byte: a name may be invalid UTF-8, and git still finds it. */
+  /** Relative to the root, as Latin-1 text with one character per byte, because git also finds names that are invalid UTF-8. */
   path: string
   /** Device and inode, which survive a rename. */
   identity: string
@@ -20,21 +20,21 @@ interface Found {
   isLink: boolean
 }
 
-/** The protected paths of a workspace before a command. */
+/** Protected paths of a workspace before a command runs. */
 export interface Before {
   /** Paths to mount read-only. The caller closes them. */
   readonly held: readonly { path: string; pinned: Pinned }[]
   readonly identities: ReadonlySet<string>
 }
 
-// More mounts would make the sandbox slow to build: each mount reads all others.
+// Maximum mounts, because each mount reads all others and slows down building the sandbox.
 const mostHeld = 500
-// Milliseconds of synchronous reading before the event loop gets a turn.
+// Maximum milliseconds of synchronous reading before yielding to the event loop.
 const breathEvery = 10
 // The size that a file system reports for a directory with about ten thousand entries.
 const largeDirectory = 1_000_000
 
-/** Finds the protected paths below the root and pins them. Rejects with the reason of `signal`. */
+/** Finds the protected paths below the root and pins them. Rejects with the signal's reason on abort. */
 export async function beforeCommand(policy: WorkspacePolicy, signal: AbortSignal): Promise<Before> {
   const identities = new Set<string>()
   const held: { path: string; pinned: Pinned }[] = []
@@ -42,7 +42,7 @@ export async function beforeCommand(policy: WorkspacePolicy, signal: AbortSignal
     for await (const found of foundBelow(policy)) {
       signal.throwIfAborted()
       const pinned = await holdExactly(policy, found)
-      // A path that a concurrent command moved is not pinned, so it must not count as existing before either.
+      // A path that a concurrent command moved is not pinned, so it must not count as existing before.
       if (pinned !== undefined || found.isLink) identities.add(found.identity)
       if (pinned !== undefined) held.push({ path: textOf(found.path) ?? '', pinned })
       if (held.length > mostHeld) throw tooMany()
@@ -55,11 +55,11 @@ export async function beforeCommand(policy: WorkspacePolicy, signal: AbortSignal
 }
 
 function tooMany(): ToolError {
-  const advice = 'Use a smaller root, or list names in `unprotected` that commands may change.'
+  const advice = 'Use a smaller root, or list the names that commands may change in `unprotected`.'
   return new ToolError('failed', `Failed to execute: more than ${mostHeld} files and directories to protect below the root. ${advice}`)
 }
 
-/** The error for a path that bubblewrap cannot protect, because it takes paths as UTF-8. */
+/** Error for a path that bubblewrap cannot protect, because bubblewrap requires UTF-8 paths. */
 function unreadable(path: string): ToolError {
   const shown = bytesOf(path).toString()
   return new ToolError(
@@ -72,18 +72,18 @@ function bytesOf(path: string): Buffer {
   return Buffer.from(path, 'latin1')
 }
 
-/** Decodes a byte path; `undefined` if it is not valid UTF-8. */
+/** Decodes a byte path. Returns `undefined` if it is not valid UTF-8. */
 function textOf(path: string): string | undefined {
   const text = bytesOf(path).toString()
   return Buffer.from(text).toString('latin1') === path ? text : undefined
 }
 
-/** The root as Latin-1 text, one letter per byte. */
+/** The root as Latin-1 text, with one character per byte. */
 function rootOf({ root }: WorkspacePolicy): string {
   return Buffer.from(root).toString('latin1')
 }
 
-/** Pins a found path, unless it was replaced meanwhile. A link is not pinned, because nothing can be mounted over it. */
+/** Pins a found path, unless it was replaced in the meantime. Links are not pinned, because nothing can be mounted over them. */
 async function holdExactly(policy: WorkspacePolicy, { path: bytes, identity }: Found): Promise<Pinned | undefined> {
   const path = textOf(bytes)
   if (path === undefined) throw unreadable(bytes)
@@ -97,8 +97,8 @@ async function holdExactly(policy: WorkspacePolicy, { path: bytes, identity }: F
 }
 
 /**
- * Renames protected names that a command created below the root: `.vscode` becomes `.vscode.blocked-…`. Of a git directory, renames
- * `HEAD`. Resolves with the renamed paths; never rejects.
+ * Renames protected names that a command created below the root: `.vscode` becomes `.vscode.blocked-…`. In a git directory, renames `HEAD`.
+ * Resolves with the renamed paths. Never rejects.
  *
  * Call it after all processes of the command have exited.
  */
@@ -126,11 +126,11 @@ async function renameAside(policy: WorkspacePolicy, path: string): Promise<boole
       await directory.close()
     }
   } catch {
-    return false // gone, or led elsewhere meanwhile
+    return false // deleted or redirected in the meantime
   }
 }
 
-/** Works like {@link renameAside}, for a path that is not valid UTF-8. */
+/** Like {@link renameAside}, for a path that is not valid UTF-8. */
 function renameBytes(policy: WorkspacePolicy, path: string): boolean {
   const whole = `${rootOf(policy)}/${path}`
   const [directory, name] = [whole.slice(0, whole.lastIndexOf('/')), whole.slice(whole.lastIndexOf('/') + 1)]
@@ -138,7 +138,7 @@ function renameBytes(policy: WorkspacePolicy, path: string): boolean {
     const descriptor = openSync(bytesOf(directory), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
     try {
       const self = `/proc/self/fd/${descriptor}`
-      // A link in the path would lead elsewhere.
+      // A link in the path could redirect it.
       if (readlinkSync(self, 'latin1') !== directory) return false
       renameSync(bytesOf(`${self}/${name}`), bytesOf(`${self}/${name}.blocked-${crypto.randomUUID().slice(0, 8)}`))
       return true
@@ -146,7 +146,7 @@ function renameBytes(policy: WorkspacePolicy, path: string): boolean {
       closeSync(descriptor)
     }
   } catch {
-    return false // gone, or led elsewhere meanwhile
+    return false // deleted or redirected in the meantime
   }
 }
 
@@ -182,7 +182,7 @@ async function* foundAt(policy: WorkspacePolicy, path: string, repository: boole
   if (stats !== undefined) yield { path, identity: `${stats.dev}:${stats.ino}`, isRepository: repository, isLink: stats.isSymbolicLink() }
 }
 
-/** Restores the owner's rights to a directory: a command may have removed them to hide its content from this scan. */
+/** Restores the owner's access rights to a directory, because a command may have removed them to hide content from this scan. */
 async function ownerMay(directory: string | Buffer): Promise<void> {
   await chmod(directory, 0o700)
 }
@@ -196,13 +196,13 @@ async function entriesOf(directory: string, unlock?: (directory: Buffer) => Prom
         () => read(directory),
         () => [],
       )
-    // Removed, unreadable, or too deep for a path: other programs cannot open it by name either.
+    // Removed, unreadable, or too deep for a path, so other programs cannot open it by name either.
     if (systemCode(error) !== undefined) return []
     throw error
   }
 }
 
-/** Reads a directory synchronously, which halves the time; a directory with thousands of entries is streamed. */
+/** Reads a directory synchronously, which halves the time. Streams a directory with thousands of entries. */
 async function read(directory: string): Promise<Dirent[]> {
   const bytes = bytesOf(directory)
   if (statSync(bytes).size < largeDirectory) return readdirSync(bytes, { withFileTypes: true, encoding: 'latin1' })
@@ -211,7 +211,7 @@ async function read(directory: string): Promise<Dirent[]> {
   return entries
 }
 
-/** Reports whether git would take the directory for a repository. */
+/** Returns whether git would treat the directory as a repository. */
 function isRepository(entries: readonly Dirent[]): boolean {
   const has = (name: string) => entries.some((entry) => entry.name === name)
   return has(gitHead) && ((has('objects') && has('refs')) || has('commondir'))

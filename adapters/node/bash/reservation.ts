@@ -15,14 +15,14 @@ export interface Reservation {
   release(): void
 }
 
-// The modification time (seconds since 1970) that marks an empty file as a placeholder, also after a crash and for other processes.
-// Writing into the file removes the mark.
+// Modification time (epoch seconds) that marks an empty file as a placeholder, even after a crash and for other processes. Writing to the
+// file removes the mark.
 const placeholderTime = 1
 const inUse = new Map<string, number>()
 
 /**
- * Makes every protected name exist in `root`, so that a sandbox can mount over it. A missing name becomes an empty placeholder while any
- * sandbox of this machine uses the workspace.
+ * Creates every missing protected name in `root` as an empty placeholder, so that a sandbox can mount over it. Placeholders exist while any
+ * sandbox on this machine uses the workspace.
  *
  * Throws `ToolError` `failed` if one of them is a link, which cannot be protected, or if the root is a git directory.
  */
@@ -54,7 +54,7 @@ function reserve(path: string, create: (path: string) => void): boolean {
   } catch (error) {
     const code = systemCode(error)
     if (code === 'EEXIST') return reserve(path, create)
-    // If this process may not create it, neither may the sandbox. Only the owner of the directory could restore the right.
+    // If this process cannot create the name, the sandbox cannot either. Only the directory's owner could restore the permission.
     if (code === 'EACCES' && statSync(dirname(path)).uid === process.getuid?.()) refuseReadOnly(dirname(path))
     if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return false
     throw error
@@ -62,8 +62,8 @@ function reserve(path: string, create: (path: string) => void): boolean {
 }
 
 function refuseReadOnly(root: string): never {
-  const advice = 'A command could restore the right and create protected files. Make the directory writable (chmod u+w).'
-  throw new ToolError('failed', `Failed to execute: ${root} is yours, but not writable. ${advice}`)
+  const advice = 'A command could restore write permission and create protected files. Make the directory writable (chmod u+w).'
+  throw new ToolError('failed', `Failed to execute: you own ${root}, but it is not writable. ${advice}`)
 }
 
 function refuseLink(path: string): never {
@@ -88,7 +88,7 @@ function gitNames(root: string): string[] {
   if (!isThere(gitHead)) return [gitHead]
   throw new ToolError(
     'failed',
-    `Failed to execute: git takes ${root} for a repository by its HEAD, refs or commondir, and a command could give it settings that run programs. Use a working tree as root, or name HEAD in \`unprotected\`.`,
+    `Failed to execute: git treats ${root} as a repository because of its HEAD, refs or commondir, so a command could add settings that run programs. Use a working tree as root, or list HEAD in \`unprotected\`.`,
   )
 }
 
@@ -109,7 +109,7 @@ function release(root: string): void {
     return
   }
   inUse.delete(root)
-  // Removing a placeholder would remove the mount of another process's sandbox; the last process removes it.
+  // Removing a placeholder would remove the mount in another process's sandbox. The last process removes it.
   if (sandboxesOn(root)) return
   for (const name of [...protectedFiles, gitHead, 'refs', 'commondir']) removePlaceholder(join(root, name), unlinkSync)
   for (const name of protectedDirectories) removePlaceholder(join(root, name), rmdirSync)
@@ -127,7 +127,7 @@ function removePlaceholder(path: string, remove: (path: string) => void): void {
   try {
     remove(path)
   } catch {
-    // Another process uses it, or removed it first.
+    // Another process uses the placeholder or has removed it.
   }
 }
 

@@ -13,7 +13,7 @@ export class SandboxUnavailable extends PhiError<'sandboxUnavailable'> {
   constructor(reason: string) {
     super(
       'sandboxUnavailable',
-      `The bash tool needs a sandbox, and ${reason}. Install bubblewrap 0.8 or later (apt-get install bubblewrap), or run commands unconfined with bashTool({ sandbox: 'none' }).`,
+      `The bash tool needs a sandbox, but ${reason}. Install bubblewrap 0.8 or later (apt-get install bubblewrap), or run commands unconfined with bashTool({ sandbox: 'none' }).`,
     )
   }
 
@@ -22,20 +22,20 @@ export class SandboxUnavailable extends PhiError<'sandboxUnavailable'> {
   }
 }
 
-/** The programs of a sandbox, found and tested once when a tool is created. */
+/** Programs that a sandbox needs, located and tested once when a tool is created. */
 export interface Sandbox {
-  /** The absolute path of bubblewrap. */
+  /** Absolute path of bubblewrap. */
   readonly program: string
-  /** The absolute path of the bash that starts it. */
+  /** Absolute path of the bash that starts bubblewrap. */
   readonly shell: string
   readonly filter: Uint8Array
 }
 
-// The result of the first test per program: `undefined` if it works, else the reason.
+// Result of the first test per program: `undefined` if it works, otherwise the reason.
 const probed = new Map<string, string | undefined>()
 
 /**
- * Returns a working sandbox for a workspace at `root`. The first call runs bubblewrap once (about 10 ms); the result is cached.
+ * Returns a working sandbox for a workspace at `root`. The first call runs bubblewrap once (about 10 ms) and caches the result.
  *
  * Throws `SandboxUnavailable` if bubblewrap is missing or does not work, or if the processor has no system-call filter.
  */
@@ -64,7 +64,7 @@ function probe(program: string, filter: Uint8Array): string | undefined {
   const result = spawnSync(program, args, { env: {}, input: filter, timeout: trialMs, stdio: ['pipe', 'pipe', 'pipe', held] })
   closeSync(held)
   if (result.status === 0) return undefined
-  // Prefer stderr: a program that exits before it reads its input also causes EPIPE, which explains nothing.
+  // Prefers stderr, because a program that exits before reading its input also causes an uninformative EPIPE.
   const complaint = result.stderr?.toString().trim().slice(0, 300)
   return complaint || (result.error?.message ?? `exit code ${result.status}`)
 }

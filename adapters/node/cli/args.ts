@@ -11,13 +11,13 @@ import { type PermissionMode, permissionModes } from './permissions/permissions.
 export interface CliArguments {
   /** The subcommand. Default: a conversation. */
   command?: Subcommand
-  /** The filter of `phi models`. */
+  /** Filter for `phi models`. */
   filter?: string
-  /** The port of `phi serve`. */
+  /** Port for `phi serve`. */
   port?: string
-  /** The prompt of one-shot mode. */
+  /** Prompt for one-shot mode. */
   print?: string
-  /** The first message at the prompt. Without a terminal, it works like `print`. */
+  /** The first message in the conversation. Without a terminal, it works like `print`. */
   prompt?: string
   /** Attached files. */
   file?: readonly string[]
@@ -27,25 +27,30 @@ export interface CliArguments {
   config?: string
   model?: string
   thinking?: string
+  /** `NAME=VALUE` pairs for the runs' `context`. */
+  context?: readonly string[]
   demo?: boolean
-  /** The session to resume; `true` for the last one. */
+  /** The session to resume, or `true` for the last one. */
   resume?: string | true
-  /** The approval mode. */
+  /** Approval mode. */
   mode?: PermissionMode
   yes?: boolean
-  /** Trusts the agent file. */
+  /** Whether to trust the agent file. */
   trust?: boolean
-  /** False runs commands without a sandbox. */
+  /** Whether commands run in a sandbox. */
   sandbox?: boolean
   help?: boolean
   version?: boolean
 }
 
-/** Options of `phi acp` and `phi mcp`. */
-const ofServing = ['config', 'model', 'thinking', 'trust', 'sandbox', 'mode', 'yes'] as const
+/** Options for every command with an agent. */
+const ofAgent = ['config', 'model', 'thinking', 'context', 'trust', 'sandbox'] as const
 
-/** Options of `phi serve` and `phi open`. */
-const ofPages = ['port', 'config', 'model', 'thinking', 'trust', 'sandbox'] as const
+/** Options for `phi acp` and `phi mcp`. */
+const ofServing = [...ofAgent, 'mode', 'yes'] as const
+
+/** Options for `phi serve` and `phi open`. */
+const ofPages = ['port', ...ofAgent] as const
 
 /** Subcommands with their options. */
 const subcommands = {
@@ -70,6 +75,7 @@ const takes: Readonly<Record<string, Takes>> = {
   '--config': 'text',
   '--model': 'text',
   '--thinking': 'text',
+  '--context': 'texts',
   '--demo': 'nothing',
   '--resume': 'perhaps a text',
   '--port': 'text',
@@ -121,6 +127,7 @@ export const usage = `phi: an agent in your terminal, with tools over this direc
       --json           print each event as a line of JSON (with -p, or piped input)
   -m, --model MODEL    provider/model, such as anthropic/claude-sonnet-4-6 or ollama/llama3.3; reads the key from the environment
       --thinking LEVEL ${thinkingLevel.words.join(', ')}
+      --context N=V    pass a text to plugins as the context of runs; $VAR as V reads the environment; repeatable
       --config FILE    load an agent file: TOML, JSON or YAML
       --trust          trust the agent file without asking
       --resume [ID]    resume a session of this directory; without ID the last one
@@ -154,7 +161,7 @@ export function parseArguments(words: readonly string[]): CliArguments {
     if (name === '--no-sandbox') found.sandbox = false
     else found[name.slice(2)] = value
   }
-  const parsed: CliArguments = found // checked against the table, name by name
+  const parsed: CliArguments = found // every name was checked against the table
   checkTogether(parsed)
   checkSubcommand(parsed)
   return parsed
@@ -177,7 +184,10 @@ function checkSubcommand({ command, help: _help, ...others }: CliArguments): voi
   if (other !== undefined) throw misuse(`phi ${command} takes no --${other === 'sandbox' ? 'no-sandbox' : other}.`)
 }
 
-/** Joins the words without an option to a prompt. Rejects a first word that looks like a mistyped subcommand, before it costs tokens. */
+/**
+ * Joins the words without an option into a prompt. Rejects a first word that looks like a mistyped subcommand, to avoid spending tokens on
+ * it.
+ */
 function promptOfWords(words: readonly string[]): string {
   const [first = ''] = words
   const refused = (advice: string) => misuse(`${JSON.stringify(first.slice(0, 60))} is not a command. ${advice}`)
@@ -185,7 +195,7 @@ function promptOfWords(words: readonly string[]): string {
   const command = /\s/.test(first) ? undefined : meant(first, Object.keys(subcommands))
   if (command !== undefined) throw refused(`Did you mean phi ${command}?`)
   const prompt = words.join(' ')
-  if (prompt.trim() === '') throw misuse('The prompt is empty. Pass a text, or omit it.')
+  if (prompt.trim() === '') throw misuse('The prompt is empty. Pass text or omit the prompt.')
   return prompt
 }
 
@@ -203,7 +213,7 @@ function read(words: readonly string[], isAfterCommand: boolean): { given: Recor
     const written = equals === -1 ? word : word.slice(0, equals)
     const name = ownOf(short, written) ?? written
     const kind = Object.hasOwn(takes, name) ? takes[name] : 'perhaps a text'
-    if (Object.hasOwn(given, name) && kind !== 'texts') throw misuse(`${name} is given twice. Pass it once.`)
+    if (Object.hasOwn(given, name) && kind !== 'texts') throw misuse(`${name} is set twice. Pass it once.`)
     const next = words[at + 1]
     const before = given[name]
     if (equals !== -1) {
@@ -221,12 +231,12 @@ function read(words: readonly string[], isAfterCommand: boolean): { given: Recor
   return { given, promptWords }
 }
 
-function checkTogether({ demo, model, config, resume, print, prompt, thinking, trust, mode, yes }: CliArguments): void {
-  const others = { '--model': model, '--config': config, '--resume': resume, '--thinking': thinking }
+function checkTogether({ demo, model, config, context, resume, print, prompt, thinking, trust, mode, yes }: CliArguments): void {
+  const others = { '--context': context, '--model': model, '--config': config, '--resume': resume, '--thinking': thinking }
   const other = Object.entries(others).find(([, value]) => value !== undefined)
   if (demo === true && other !== undefined) throw misuse(`--demo has its own model and project. Remove ${other[0]}.`)
   if (demo === true && prompt !== undefined) throw misuse('--demo has its own prompt. Remove the prompt.')
-  if (print !== undefined && prompt !== undefined) throw misuse('There are two prompts, one with -p and one without. Pass only one.')
+  if (print !== undefined && prompt !== undefined) throw misuse('Two prompts were given, one with -p and one without. Pass only one.')
   if (trust === true && config === undefined) throw misuse('--trust needs --config FILE.')
   if (mode !== undefined && mode !== 'all' && yes === true) throw misuse(`--mode ${mode} and --yes contradict each other. Pass only one.`)
   if (print !== undefined && print.trim() === '') throw misuse('--print needs a prompt after it.')

@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs'
-import { ConfigError, type Logger, type PromptInput } from '../../../src/index.ts'
+import { ConfigError, type Logger } from '../../../src/index.ts'
 import { type CliArguments, parseArguments, usage } from './args.ts'
 import { errorLine, missingPackage } from './endings.ts'
+import type { CommandLinePrompt } from './modes/prompt-input.ts'
 import { Screen } from './terminal/screen.ts'
 
-/** The exit code for wrong usage. */
+/** Exit code for invalid usage. */
 const wrongUsage = 2
 
 /**
- * Runs the command `phi`. Resolves with the exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+ * Runs the `phi` command. Resolves with the exit code: 0 success, 1 failure, 2 invalid usage, 130 interrupted.
  *
  * Source: docs/reference/cli.md
  */
@@ -17,14 +18,14 @@ export async function main(words: readonly string[]): Promise<number> {
   let lost: string | undefined
   const screen = new Screen({ out: process.stdout, err: process.stderr }, (stream, code) => {
     if (stream !== 'out') return
-    // The reader closed the pipe: stop quietly.
+    // The reader closed the pipe, so stop silently.
     if (code !== 'EPIPE') lost = code
     stop?.()
   })
   const code = await guarded(words, screen, (how) => {
     stop = how
   })
-  // A file reports write errors after the write.
+  // Files report write errors after the write.
   await new Promise((resolve) => setImmediate(resolve))
   if (lost === undefined) return code
   screen.line(screen.paint.paint('red', `phi: Cannot write the response to standard output (${lost}).`))
@@ -54,18 +55,20 @@ async function follow(args: CliArguments, screen: Screen, onOutputLost: (stop: (
   if (isTalk && (args.file !== undefined || args.image !== undefined))
     throw new ConfigError('invalidOption', '--file and --image need -p or piped input. At the prompt, attach a file with @report.pdf.')
   const { openAssistant } = await import('./assistant/assistant.ts')
-  const prompt = isTalk ? '' : await promptFrom(args, screen)
+  const asked = isTalk ? undefined : await promptFrom(args, screen)
   const choose = isTalk && screen.isLive ? (await import('./assistant/latest-sessions.ts')).chooseSession : undefined
   const assistant = await openAssistant(args, { isLive: screen.isLive, logger: loggerOn(screen), ...(choose !== undefined && { choose }) })
   onOutputLost(() => assistant.agent.abort())
   const shared = { assistant, screen }
   try {
-    if (isTalk)
+    if (asked === undefined)
       return await (await import('./repl/repl.ts')).talk({
         ...shared,
         isDemo: args.demo === true,
         ...(args.prompt !== undefined && { first: args.prompt }),
       })
+    const { inputOf } = await import('./modes/prompt-input.ts')
+    const prompt = await inputOf(asked, process.cwd(), assistant.servers)
     return await (await import('./modes/print.ts')).printAnswer({ ...shared, prompt, isJson: args.json === true })
   } finally {
     await assistant.close()
@@ -99,10 +102,10 @@ function missingMcp(error: unknown): never {
   throw missingPackage('phi mcp', ['@modelcontextprotocol/sdk'], error)
 }
 
-/** The most characters of a warning. */
+/** Maximum characters of a warning. */
 const longestWarning = 500
 
-/** Creates a logger that prints warnings. Skips retries, because their events are printed already. */
+/** Creates a logger that prints warnings. Skips retries, because their events are already printed. */
 function loggerOn(screen: Screen): Logger {
   return {
     warn: (event, fields) => {
@@ -112,24 +115,19 @@ function loggerOn(screen: Screen): Logger {
   }
 }
 
-/** Builds the prompt from `-p` and standard input. The demo has its own prompt. */
+/** Reads the prompt from `-p` and standard input. The demo has its own prompt. */
 async function promptFrom(
   { prompt: positional, print = positional, demo, file = [], image = [] }: CliArguments,
   screen: Screen,
-): Promise<PromptInput> {
-  const { pipedInput, promptOf } = await import('./modes/prompt-input.ts')
+): Promise<CommandLinePrompt> {
+  const { checkPictures, pipedInput, promptOf } = await import('./modes/prompt-input.ts')
   const piped = process.stdin.isTTY === true ? { text: '', isDamaged: false } : await pipedInput(process.stdin)
   if (piped.isDamaged)
     screen.line(screen.paint.paint('yellow', 'Standard input is not valid UTF-8; invalid bytes were replaced with \ufffd.'))
-  const prompt = promptOf(print, piped.text)
-  if (prompt.trim() !== '') {
-    const { checkPictures, withFiles } = await import('./modes/prompt-input.ts')
-    checkPictures(image)
-    // Piped text must not attach files by @name.
-    return withFiles(prompt, process.cwd(), { paths: [...file, ...image], mentions: print ?? '' })
-  }
-  if (demo === true) return (await import('./demo/demo-model.ts')).openingPrompt
-  throw new ConfigError('invalidOption', 'There is no prompt: standard input is empty. Pass phi -p "…", or run phi in a terminal.')
+  checkPictures(image)
+  if (promptOf(print, piped.text).trim() !== '') return { typed: print, piped: piped.text, paths: [...file, ...image] }
+  if (demo === true) return { typed: (await import('./demo/demo-model.ts')).openingPrompt, piped: '', paths: [] }
+  throw new ConfigError('invalidOption', 'The prompt is missing: standard input is empty. Pass phi -p "…", or run phi in a terminal.')
 }
 
 function version(): string {

@@ -6,15 +6,15 @@ import { parsedJson } from '../../../src/base/json/json-value.ts'
 import { fieldIn } from '../../../src/contract/json.ts'
 import { loadsOfModule, loadsOfShell } from './script-loads.ts'
 
-/** The most bytes to hash per file; a larger file also counts with its size and modification time. */
+/** Maximum bytes to hash per file. For a larger file, also uses the size and modification time. */
 const maxBytes = 16 * 1024 * 1024
-/** The most files to follow per command. */
+/** Maximum files to follow per command. */
 const maxFiles = 500
 
 const modules: ReadonlySet<string> = new Set(['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts'])
 const shells: ReadonlySet<string> = new Set(['.sh', '.bash'])
 const code: ReadonlySet<string> = new Set([...modules, ...shells, '.py', '.rb', '.pl', '.php', '.lua', '.jar', '.wasm', '.node', '.exe'])
-/** Files of a folder that run, or that name what runs, when the folder is run. */
+/** Files that run, or determine what runs, when a folder is executed. */
 const ofFolder: readonly string[] = ['package.json', 'index.js', 'index.mjs', 'index.cjs', '__main__.py', '__init__.py']
 
 type Found = { kind: 'none' | 'folder' } | { kind: 'file'; digest: string; bytes: Uint8Array; isProgram: boolean }
@@ -24,32 +24,35 @@ export function digestOf(bytes: Uint8Array): string {
   return `${bytes.length} ${createHash('sha256').update(bytes).digest('hex')}`
 }
 
-/** Marks a path without a file, because a file may appear there later. */
+/** Marks a path without a file, because a file may be created there later. */
 export const noFile = 'no file'
 
-/** Code files of a command with their digests: those it runs, and those they import by a literal relative path. Excludes data. */
+/**
+ * A command's code files with their digests: the files that it runs, and the files that those import by a literal relative path. Excludes
+ * data.
+ */
 export class CodeFiles {
   readonly digests = new Map<string, string>()
-  /** Why the list may be incomplete; `undefined` if it is complete. */
+  /** Why the list may be incomplete, or `undefined` if it is complete. */
   unknown: string | undefined
 
-  /** Adds the file that a word of the command names, if it is code. */
+  /** Adds the file that a word of the command refers to, if it is code. */
   async addWord(path: string): Promise<void> {
     const found = await look(path)
     if (found.kind === 'none') this.digests.set(path, noFile)
     else if (found.kind === 'file' && (found.isProgram || code.has(extname(path)))) await this.#take(path, found)
   }
 
-  /** Adds a file or folder that is run, whatever its name. */
+  /** Adds a file or folder that is executed, regardless of its name. */
   async addRun(path: string): Promise<void> {
     const found = await look(path)
     if (found.kind === 'file') return this.#take(path, found)
-    this.unknown ??= `${path} is no file`
+    this.unknown ??= `${path} is not a file`
     if (found.kind === 'none') this.digests.set(path, noFile)
     else for (const name of [...ofFolder, ...(await mainOf(path))]) await this.addRun(join(path, name))
   }
 
-  /** Adds the `package.json` that decides the module format of a `.js` file. */
+  /** Adds the `package.json` that determines the module format of a `.js` file. */
   async addTypeOf(path: string): Promise<void> {
     for (let at = dirname(path); ; at = dirname(at)) {
       const manifest = join(at, 'package.json')
@@ -107,7 +110,7 @@ async function mainOf(folder: string): Promise<string[]> {
   return main === undefined || main === '' ? [] : [main]
 }
 
-/** Returns a text field of a `package.json`: empty if it is not a text, `undefined` if there is no such file. */
+/** Returns a text field from a `package.json`. The text is empty if the field is not a text, or `undefined` if there is no such file. */
 async function fieldOf(manifest: string, name: 'main' | 'type'): Promise<string | undefined> {
   const found = await look(manifest)
   if (found.kind !== 'file') return undefined

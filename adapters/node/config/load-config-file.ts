@@ -8,7 +8,7 @@ import { absolute } from './commands.ts'
 import { hostOfNode, type NodeHostOptions, nodeHostOptions, textOfFile } from './node-host.ts'
 import { assertScripts, takeSnapshot } from './snapshot.ts'
 
-/** Options of `loadConfigFile`, and the parts of its host that do not come from Node. Source: docs/reference/configuration.md */
+/** Options for `loadConfigFile`, and the parts of its host that do not come from Node. Source: docs/reference/configuration.md */
 export interface LoadConfigOptions extends NodeHostOptions {}
 
 /** A parsed agent file, with a host for this machine. */
@@ -22,7 +22,7 @@ export interface LoadedConfig extends ParsedConfig {
   fingerprint(): Promise<string | undefined>
   /** Reasons why trust cannot be stored: one line per script, server or plugin that loads unknown code. */
   notRemembered: readonly string[]
-  /** Throws `ConfigError` for a script of `[callbacks]` or a plugin that cannot run. Call it before you ask a user for trust. */
+  /** Throws `ConfigError` for a `[callbacks]` script or a plugin that cannot run. Call it before you ask a user for trust. */
   checkScripts(): void
   /** The host for `agentFromConfig(loaded.config, loaded.host)`. */
   host: ConfigHost
@@ -31,14 +31,14 @@ export interface LoadedConfig extends ParsedConfig {
 const formats: Readonly<Record<string, ConfigFormat>> = { '.toml': 'toml', '.json': 'json', '.yaml': 'yaml', '.yml': 'yaml' }
 
 /**
- * Reads an agent file in the format of its extension, and returns it with a host for this machine. The host provides environment
+ * Reads an agent file in the format that its extension selects, and returns it with a host for this machine. The host provides environment
  * variables, the six built-in tools, MCP servers over stdio and HTTP, script hooks and plugin modules.
  *
  * **Contract**
  * - Reads the file and the code of its scripts, servers and plugins. Code that changes later is not run: `agentFromConfig` rejects with
  *   `ConfigError` `untrusted`, and a server is not restarted. The host acts in `agentFromConfig`; some of its actions need `trust`.
- * - Paths in the file are relative to `root` (default: the working directory of this process); plugin paths are relative to the file's
- *   folder. A link out of these folders is rejected.
+ * - Paths in the file are relative to `root` (default: this process's working directory). Plugin paths are relative to the file's folder. A
+ *   link out of these folders is rejected.
  * - Rejects with `ConfigError`: `io` if the file cannot be read, `invalidOption` for another extension, and the errors of `parseConfig`.
  *   Extensions are `.toml`, `.json`, `.yaml` and `.yml`. A file that stores conversations needs `sessions`.
  *
@@ -59,7 +59,7 @@ export async function loadConfigFile(path: string, options: LoadConfigOptions = 
     const known = Object.keys(formats).join(', ')
     throw new ConfigError(
       'invalidOption',
-      `${path} has no extension of an agent file (${known}). Rename it, or read it yourself and call parseConfig.`,
+      `${path} does not have an agent file extension (${known}). Rename it, or read it and call parseConfig.`,
     )
   }
   const text = await textOfFile(path)

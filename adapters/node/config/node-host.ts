@@ -23,7 +23,7 @@ import { absolute, codeOfServer } from './commands.ts'
 import { loadPlugins } from './plugin-modules.ts'
 import { allowsOutside, type CodeSnapshot } from './snapshot.ts'
 
-/** The most bytes of an agent file or a prompt file. */
+/** Maximum bytes of an agent file or prompt file. */
 const maxBytes = 524_288
 
 /**
@@ -34,12 +34,12 @@ export async function textOfFile(path: string): Promise<string> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     const stats = await file.stat()
-    if (!stats.isFile()) throw new ConfigError('io', `${path} cannot be read: it is no regular file.`)
+    if (!stats.isFile()) throw new ConfigError('io', `Cannot read ${path}: it is not a regular file.`)
     const buffer = new Uint8Array(maxBytes + 1)
     const { bytesRead } = await file.read(buffer, 0, buffer.length, 0)
-    if (bytesRead > maxBytes) throw new ConfigError('parse', `${path} is longer than ${maxBytes} bytes, which is too long.`)
+    if (bytesRead > maxBytes) throw new ConfigError('parse', `${path} is too long: the limit is ${maxBytes} bytes.`)
     const text = utf8In(buffer.subarray(0, bytesRead))
-    if (text === undefined) throw new ConfigError('parse', `${path} is no text in UTF-8.`)
+    if (text === undefined) throw new ConfigError('parse', `${path} is not UTF-8 text.`)
     return text
   } catch (error) {
     if (ConfigError.isInstance(error)) throw error
@@ -51,11 +51,11 @@ export async function textOfFile(path: string): Promise<string> {
 export interface NodeHostOptions extends Omit<ConfigHost, 'workspace' | 'readFile' | 'tools'> {
   /** The base of paths in the file. Default: the working directory of this process. */
   root?: string
-  /** Settings of the built-in tools. */
+  /** Settings for the built-in tools. */
   nodeTools?: Omit<NodeToolsOptions, 'root'>
-  /** Tools in addition to the built-in ones; they win over a built-in tool of the same name. */
+  /** Tools in addition to the built-in ones. They override built-in tools with the same name. */
   tools?: Iterable<AgentTool>
-  /** Handles elicitation requests of MCP servers. `'event'`: the run emits `inputRequested`. Default: requests are declined. */
+  /** Handles elicitation requests from MCP servers. `'event'`: the run emits `inputRequested`. Default: requests are declined. */
   onElicit?: McpConnectOptions['onElicit']
 }
 
@@ -81,7 +81,7 @@ export const nodeHostOptions: Shape = optionsOf<NodeHostOptions>({
   logger: anything,
 })
 
-/** Creates the host of this machine for the agent file at `path`. */
+/** Creates this machine's host for the agent file at `path`. */
 export function hostOfNode(options: NodeHostOptions, path: string, snapshot: CodeSnapshot): ConfigHost {
   const { root: given = '.', nodeTools: settings = {}, tools = [], onElicit, ...others } = options
   const root = resolve(given)
@@ -97,7 +97,7 @@ export function hostOfNode(options: NodeHostOptions, path: string, snapshot: Cod
   }
 }
 
-/** Resolves a directory. A path outside the root was shown when trust was requested; a link was not. */
+/** Resolves a directory. A path outside the root was shown when trust was requested, but a link was not. */
 function directoryAt(root: string, path: string): string {
   const directory = absolute(root, path)
   if (!isWithin(root, directory)) return directory
@@ -105,10 +105,10 @@ function directoryAt(root: string, path: string): string {
   try {
     real = realpathSync(directory)
   } catch {
-    return directory // that there is none is said by who uses it
+    return directory // the caller reports a missing directory
   }
   if (isWithin(realpathSync(root), real)) return directory
-  throw new ConfigError('untrusted', `${path} is a link that leads out of ${root}. Name the directory itself, so that it can be trusted.`)
+  throw new ConfigError('untrusted', `${path} is a link to a target outside ${root}. Pass the directory itself, so that it can be trusted.`)
 }
 
 function protection({ unprotected, allowSystemRoot }: Omit<NodeToolsOptions, 'root'>): Parameters<typeof nodeWorkspace>[1] {
@@ -132,7 +132,7 @@ function toolsAt(
   return [...builtIn, ...given]
 }
 
-/** Trust was requested for each path as written; only a path that names another folder may be outside. */
+/** Trust was requested for each path as written. Only a path that names another folder may be outside. */
 function hooksAt(root: string, scripts: HookScripts, snapshot: CodeSnapshot): LoopHooks {
   return checkedScriptHooks({ scripts, root, allowOutside: allowsOutside({ ...scripts }) }, (path, bytes) =>
     snapshot.check([[path, digestOf(bytes)]]),
@@ -151,7 +151,7 @@ async function connect(
   snapshot: CodeSnapshot,
   { fetch, logger, onElicit }: Connecting,
 ): Promise<McpToolSet> {
-  const { name, include, timeoutMs, resetTimeoutOnProgress, totalTimeoutMs } = server
+  const { name, include, timeoutMs, resetTimeoutOnProgress, totalTimeoutMs, resourceTools } = server
   const log = logger ? { logger } : {}
   const shared = { ...log, ...(onElicit !== undefined && { onElicit }) }
   const client = await connectTo(server, root, snapshot, { ...shared, ...(fetch !== undefined && { fetch }) })
@@ -160,7 +160,7 @@ async function connect(
     return await mcpTools(client, {
       ...log,
       prefix: name,
-      ...definedFields({ include, timeoutMs, resetTimeoutOnProgress, totalTimeoutMs }),
+      ...definedFields({ include, timeoutMs, resetTimeoutOnProgress, totalTimeoutMs, resourceTools }),
     })
   } catch (error) {
     await client.close()

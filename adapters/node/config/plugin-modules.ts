@@ -8,12 +8,12 @@ import { isWithin } from '../policy/programs.ts'
 import { absolute, codeOfPlugin } from './commands.ts'
 
 const modules = /^\.[cm]?[jt]s$/
-const write = 'Write: export default definePlugin({ name, begin }), or a function that returns such a plugin.'
+const write = 'Use export default definePlugin({ name, begin }), or a function that returns such a plugin.'
 
 /** Throws for code that changed after the agent file was read. */
 type CheckDigests = (digests: Iterable<readonly [path: string, digest: string]>) => void
 
-/** A module of `[agent] plugins`, resolved from the folder of its agent file. */
+/** A module in `[agent] plugins`, resolved from its agent file's folder. */
 export interface PluginModule {
   /** The path as written in the agent file. */
   given: string
@@ -23,31 +23,38 @@ export interface PluginModule {
 
 /**
  * Resolves a plugin module. Throws `ConfigError`: `io` if it does not exist, `invalidOption` for a wrong extension, `untrusted` for a link
- * out of `folder`. A path that visibly leads out of it is allowed, because trust is requested for it.
+ * out of `folder`. A path that visibly leads out of `folder` is allowed, because trust is requested for it.
  */
 export function pluginModule(given: string, folder: string): PluginModule {
   const path = absolute(folder, given)
   if (!modules.test(extname(path)))
-    throw new ConfigError('invalidOption', `${shown(given)} is no module by its name. It must end in .js, .mjs, .cjs, .ts, .mts or .cts.`)
+    throw new ConfigError(
+      'invalidOption',
+      `${shown(given)} does not have a module name. It must end in .js, .mjs, .cjs, .ts, .mts or .cts.`,
+    )
   let real: string
   try {
     real = realpathSync(path)
   } catch (error) {
-    throw new ConfigError('io', `${shown(given)} cannot be loaded: there is no file ${path}. Paths are relative to the agent file.`, {
-      cause: error,
-    })
+    throw new ConfigError(
+      'io',
+      `${shown(given)} cannot be loaded: the file ${path} does not exist. Paths are relative to the agent file.`,
+      {
+        cause: error,
+      },
+    )
   }
   if (isWithin(folder, path) && !isWithin(realpathSync(folder), real))
     throw new ConfigError(
       'untrusted',
-      `${shown(given)} is a link that leads out of ${folder}. Name the file itself, so that it can be trusted.`,
+      `${shown(given)} is a link to a target outside ${folder}. Pass the file itself, so that it can be trusted.`,
     )
   return { given, path }
 }
 
 /**
- * Loads the plugins of a module: its default export, or without one every export. An export is a plugin, or a function that gets
- * `{ definePlugin }` and returns a plugin. `check` throws for code that changed after the agent file was read. Rejects with the errors of
+ * Loads the plugins of a module: its default export, or without one every export. An export is a plugin, or a function that gets `{
+ * definePlugin }` and returns a plugin. `check` throws for code that changed after the agent file was read. Rejects with the same errors as
  * {@link pluginModule}, and with `invalidOption` if the module cannot be loaded or exports no plugin.
  */
 export async function loadPlugins(given: string, folder: string, check: CheckDigests): Promise<AgentPlugin[]> {
@@ -104,7 +111,7 @@ function isFunction(value: unknown): value is (...given: unknown[]) => unknown {
   return typeof value === 'function'
 }
 
-/** Accepts a plugin of another copy of this package too. */
+/** Also accepts a plugin from another copy of this package. */
 function isPlugin(value: unknown): value is AgentPlugin {
   const { name, begin, join }: { name?: unknown; begin?: unknown; join?: unknown } = Object(value)
   return typeof name === 'string' && typeof begin === 'function' && typeof join === 'function'

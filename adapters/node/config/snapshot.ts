@@ -18,7 +18,7 @@ import {
 } from './commands.ts'
 import { pluginModule } from './plugin-modules.ts'
 
-/** An agent file as it was read, with its paths resolved. */
+/** An agent file as read, with resolved paths. */
 export interface ReadFile {
   path: string
   text: string
@@ -26,13 +26,13 @@ export interface ReadFile {
   /** The absolute path. */
   root: string
   env: Readonly<Record<string, string | undefined>>
-  /** Resolves a directory of the file. */
+  /** Resolves a directory named in the file. */
   directoryOf(path: string): string
 }
 
 /** The code that an agent file would run, captured before the user is asked for trust. */
 export interface CodeSnapshot {
-  /** The hexadecimal SHA-256 under which trust is stored; `undefined` if it cannot be stored. */
+  /** The hexadecimal SHA-256 under which trust is stored, or `undefined` if it cannot be stored. */
   fingerprint: string | undefined
   /** Reasons why trust cannot be stored, one line per script, server or plugin. */
   notRemembered: readonly string[]
@@ -40,7 +40,9 @@ export interface CodeSnapshot {
   check(digests: Iterable<readonly [path: string, digest: string]>): void
 }
 
-/** Returns whether scripts may be outside their directory: only if the path in the file shows it, because trust is requested for that path. */
+/**
+ * Returns whether scripts may be outside their directory: only if the path in the file shows it, because trust is requested for that path.
+ */
 export function allowsOutside(scripts: Readonly<Record<string, unknown>>): boolean {
   return Object.values(scripts).some((script) => typeof script === 'string' && /(^|\s)(\/|[a-z]:)|\.\./i.test(script))
 }
@@ -85,7 +87,7 @@ export async function takeSnapshot(file: ReadFile): Promise<CodeSnapshot> {
   for await (const plugin of pluginsOf(file)) note(plugin)
   const hash = createHash('sha256').update(file.text)
   if (requests.length > 0) hash.update(`\0${realPath(file.root)}`)
-  // If everything is known, every loaded file exists; missing paths may become data.
+  // If everything is known, every loaded file exists. Missing paths may become data.
   for (const [path, digest] of all) if (digest !== noFile) hash.update(`\0${path}\0${digest}`)
   return {
     fingerprint: notRemembered.length === 0 ? hash.digest('hex') : undefined,
@@ -100,11 +102,11 @@ function changed(path: string, file: string, digest: string): ConfigError {
   const how = digest === noFile ? 'is gone, or' : 'is new, or'
   return new ConfigError(
     'untrusted',
-    `${path} ${how} has changed since ${file} was read. Nothing of it is run: look at it, and load the agent file again.`,
+    `${path} ${how} changed after ${file} was read, so none of it runs. Review the change and load the agent file again.`,
   )
 }
 
-/** A part of the file that runs code. */
+/** A part of the agent file that runs code. */
 interface Program {
   field: string
   files: CodeFiles
@@ -144,7 +146,7 @@ async function* programsOf(file: ReadFile): AsyncGenerator<Program> {
   }
 }
 
-/** Fills in variables. If one is missing, the text stays as it is, and no agent is created. */
+/** Substitutes variables. If a variable is missing, the text stays unchanged, and no agent is created. */
 function filledIn(config: AgentConfig, env: ReadFile['env']): AgentConfig {
   try {
     return substituteEnv(config, env)

@@ -3,7 +3,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { signalGroup } from '../process/kill.ts'
 import { type LineBuffer, lineBuffer } from './line-buffer.ts'
 
-/** The command of an MCP server over stdio. */
+/** The command for an MCP server over stdio. */
 export interface ServerCommand {
   command: string
   args: readonly string[]
@@ -15,11 +15,11 @@ export interface ServerCommand {
 
 type Message = Parameters<Transport['send']>[0]
 
-/** The most bytes of a message. */
+/** Maximum bytes of a message. */
 const maxMessage = 10 * 1024 * 1024
-/** The most characters of a stderr line. */
+/** Maximum characters of a stderr line. */
 const maxStderrLine = 1000
-/** Milliseconds between end of input, SIGTERM and SIGKILL, and until output that another process holds open is abandoned. */
+/** Milliseconds between the end of input, SIGTERM and SIGKILL, and until output held open by another process is abandoned. */
 const graceMs = 2000
 
 /**
@@ -27,8 +27,8 @@ const graceMs = 2000
  *
  * **Contract**
  * - A line that is not a message goes to `onerror` and is skipped. A message above 10 MiB stops the server.
- * - `close` ends the input, then sends SIGTERM, then SIGKILL to the group, two seconds apart. When it settles, the group has exited and no
- *   timer or pipe is left. If the server exits by itself, its remaining child processes are killed.
+ * - `close` ends the input, then sends SIGTERM, then SIGKILL to the group, two seconds apart. When `close` settles, the group has exited,
+ *   and no timer or pipe remains. If the server exits by itself, its remaining child processes are killed.
  */
 export class ServerProcess implements Transport {
   onclose?: () => void
@@ -86,7 +86,7 @@ export class ServerProcess implements Transport {
       else if (line.trim() !== '') this.onerror?.(new Error(`The MCP server wrote a line that is not a message: ${line.slice(0, 200)}`))
     }
     const onTooLong = () => {
-      this.onerror?.(new Error(`The MCP server wrote a message above ${maxMessage} bytes and was stopped.`))
+      this.onerror?.(new Error(`The MCP server wrote a message longer than ${maxMessage} bytes and was stopped.`))
       child.stdout?.destroy()
       signalGroup(child.pid, 'SIGKILL')
     }
@@ -121,7 +121,10 @@ function read(stream: NodeJS.ReadableStream | null, buffer: LineBuffer): void {
   stream?.on('error', () => undefined)
 }
 
-/** Parses a message; `undefined` for banners and other text. Programs on Windows may write a byte order mark. The protocol layer validates it. */
+/**
+ * Parses a message. Returns `undefined` for banners and other text. Programs on Windows may write a byte order mark. The protocol layer
+ * validates it.
+ */
 function parsed(line: string): Message | undefined {
   try {
     const value: unknown = JSON.parse(line.replace(/^\uFEFF/, ''))

@@ -15,9 +15,12 @@ export interface McpStdioOptions extends McpConnectOptions {
   /** The program, resolved on the `PATH` of `env`. */
   command: string
   args?: readonly string[]
-  /** Environment variables. The server also inherits `HOME` `LOGNAME` `PATH` `SHELL` `TERM` `USER`, and on Windows the variables programs need to start. */
+  /**
+   * Environment variables. The server also inherits `HOME` `LOGNAME` `PATH` `SHELL` `TERM` `USER`, and on Windows the variables programs
+   * need to start.
+   */
   env?: Record<string, string>
-  /** The working directory. Default: that of this process. */
+  /** Working directory. Default: this process's working directory. */
   cwd?: string
   /** Runs before each start and restart. If it rejects, the server does not start. */
   beforeStart?: () => Promise<void> | void
@@ -37,6 +40,7 @@ const stdioOptions = optionsOf<McpStdioOptions>({
   connectTimeoutMs: anything,
   onElicit: anything,
   onSample: anything,
+  apps: anything,
   roots: anything,
   logger: anything,
 })
@@ -46,9 +50,9 @@ const inherited =
     ? 'APPDATA HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PATHEXT PROCESSOR_ARCHITECTURE SYSTEMDRIVE SYSTEMROOT TEMP USERNAME USERPROFILE PROGRAMFILES'
     : 'HOME LOGNAME PATH SHELL TERM USER'
 
-/** The most stderr lines of a server, over all restarts. */
+/** Maximum stderr lines of a server, across all restarts. */
 const maxStderrLines = 1000
-/** The most stderr lines in the message of a failed connection, and the most characters of each. */
+/** Maximum stderr lines, and characters per line, in the message of a failed connection. */
 const maxLastLines = 5
 const maxLastLine = 300
 

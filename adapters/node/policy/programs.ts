@@ -3,11 +3,11 @@ import { isAbsolute, join, resolve, sep } from 'node:path'
 import { aText, options, type Shape } from '../../../src/contract/shape/shape.ts'
 import { ConfigError } from '../../../src/index.ts'
 
-/** Host programs of tools, as absolute paths. Default: the first one in the system directories. */
+/** Host programs that tools run, as absolute paths. Default: the first match in the system directories. */
 export interface HostPrograms {
-  /** The sandbox, bubblewrap. */
+  /** Sandbox program (bubblewrap). */
   bwrap?: string
-  /** The shell of `sandbox: 'none'`. */
+  /** Shell for `sandbox: 'none'`. */
   bash?: string
   /** Search, ripgrep. */
   rg?: string
@@ -18,22 +18,22 @@ export const hostPrograms: Shape = options<HostPrograms>({ bwrap: aText, bash: a
 /** Timeout in milliseconds for testing a program once. */
 export const trialMs = 10_000
 
-// Only the system's administrator (on macOS: the owner of Homebrew) puts programs there. Never PATH: `npm run` puts a directory of the
-// workspace first, and the commands of an agent can write to it.
+// Directories that only an administrator (on macOS, Homebrew's owner) can write to. Never uses PATH, because `npm run` prepends a workspace
+// directory that an agent's commands can write to.
 const systemDirectories: readonly string[] = [
   ...['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin'],
   ...(process.platform === 'darwin' ? ['/opt/homebrew/bin', '/opt/local/bin'] : []),
 ]
 
-/** These as a PATH: for programs of ours that look for others. */
+/** The directories as a PATH, for programs that look up other programs. */
 export const systemPath: string = systemDirectories.join(':')
 
 /**
- * Returns the real path of the program `name`: `chosen`, or the first in the system directories; undefined without one.
- * Called once when a tool is created: a program that appears later is not used.
+ * Returns the real path of the program `name`: `chosen`, or else the first match in the system directories. Returns `undefined` if not
+ * found. Called once when a tool is created, so a program installed later is not used.
  *
- * Throws `ConfigError` `invalidOption` for a chosen program that is not absolute, not executable, writable by everybody, or that lies inside
- * `root`, itself or through a link. One the system has under the same conditions is passed over.
+ * Throws `ConfigError` `invalidOption` for a chosen program that is not absolute, not executable, world-writable, or inside `root`, even
+ * through a link. Skips system programs to which this applies.
  */
 export function hostProgram(name: string, root: string, chosen?: string): string | undefined {
   if (chosen !== undefined) {
@@ -51,16 +51,16 @@ function whyUnusable(path: string, root: string): string | undefined {
     const real = realpathSync(path)
     const stats = statSync(real)
     if (!stats.isFile()) return 'it is not a file'
-    if ((stats.mode & 0o002) !== 0) return 'everybody may write to it'
+    if ((stats.mode & 0o002) !== 0) return 'anyone can write to it'
     const places = [resolve(path), real]
-    if (places.some((place) => isWithin(root, place))) return `it lies in ${root}, where tools write`
+    if (places.some((place) => isWithin(root, place))) return `it lies in ${root}, where tools can write`
     return undefined
   } catch {
-    return 'there is no program that can be executed'
+    return 'there is no executable program'
   }
 }
 
-/** Returns whether `path` is `directory` or inside it; both absolute. */
+/** Returns whether `path` is `directory` or inside it. Both must be absolute. */
 export function isWithin(directory: string, path: string): boolean {
   return path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep)
 }

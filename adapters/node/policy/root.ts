@@ -5,7 +5,7 @@ import { ConfigError } from '../../../src/index.ts'
 import { systemCode } from '../workspace/fs-errors.ts'
 import { isWithin } from './programs.ts'
 
-/** Directories of the system that are no workspace, and neither is what contains one of them. */
+/** System directories that cannot be a workspace, nor can any directory that contains one of them. */
 const systemPlaces: readonly string[] = [
   ...['/bin', '/boot', '/dev', '/etc', '/home', '/lib', '/lib32', '/lib64', '/opt', '/proc', '/root', '/run', '/sbin', '/srv', '/sys'],
   ...['/usr', '/usr/bin', '/usr/lib', '/usr/local', '/usr/local/bin', '/usr/local/lib', '/usr/sbin', '/usr/share', '/var', '/var/lib'],
@@ -13,14 +13,14 @@ const systemPlaces: readonly string[] = [
   ...['C:\\', 'C:\\Windows', 'C:\\Program Files', 'C:\\Program Files (x86)', 'C:\\ProgramData', 'C:\\Users'],
 ]
 
-/** Of these not even a part is one: the system's configuration, its kernel, its devices. */
+/** Directories whose subdirectories cannot be a workspace either: system configuration, kernel and devices. */
 const systemTrees: readonly string[] = ['/boot', '/etc', '/private/etc', '/proc', '/sys', 'C:\\Windows']
 
 /**
- * The real path of the directory `root`, links followed.
+ * Returns the real path of the directory `root`, following links.
  *
- * Throws `ConfigError` `invalidOption` when it is no directory, and, unless `allowSystemRoot`, when it is `/`, a directory of the system,
- * the home directory of the user, or contains one of these.
+ * Throws `ConfigError` `invalidOption` if `root` is not a directory. Unless `allowSystemRoot` is set, also throws if it is, or contains,
+ * `/`, a system directory or the user's home directory.
  */
 export function realDirectory(root: string, allowSystemRoot = false): string {
   const real = existingDirectory(root)
@@ -28,7 +28,7 @@ export function realDirectory(root: string, allowSystemRoot = false): string {
   if (reason === undefined) return real
   throw new ConfigError(
     'invalidOption',
-    `Cannot use ${root} as root: ${reason}. Use a directory of its own, or say allowSystemRoot: true if tools may change all of it.`,
+    `Cannot use ${root} as root: ${reason}. Use a separate directory, or set allowSystemRoot: true if tools may change all of it.`,
   )
 }
 
@@ -39,7 +39,7 @@ function existingDirectory(root: string): string {
   } catch (error) {
     throw new ConfigError(
       'invalidOption',
-      `Cannot use ${root} as root: ${systemCode(error) ?? 'it cannot be read'}. Create the directory first.`,
+      `Cannot use ${root} as root: ${systemCode(error) ?? 'it is unreadable'}. Create the directory first.`,
     )
   }
   throw new ConfigError('invalidOption', `Cannot use ${root} as root: it is not a directory.`)
@@ -54,7 +54,7 @@ function whyNoWorkspace(real: string): string | undefined {
   return place === undefined ? undefined : `it is ${place}, which belongs to the system`
 }
 
-/** The user's home directories, from the environment and from the system's list; real paths. */
+/** Returns the real paths of the user's home directories, from the environment and the user database. */
 function homes(): string[] {
   const found = [homedir]
     .concat(() => userInfo().homedir)
@@ -62,14 +62,14 @@ function homes(): string[] {
       try {
         return [realpathSync(ask())]
       } catch {
-        return [] // no entry, or a directory that is not there
+        return [] // no entry, or a missing directory
       }
     })
-  // A user without a home is given `/`, which says nothing about other directories.
+  // Ignores `/`, which is the home of users without one.
   return found.filter((place) => place !== '/')
 }
 
-/** Also true for the same directory under another name (a bind mount). */
+/** Also true for the same directory under a different path (a bind mount). */
 function sameDirectory(place: string, real: string): boolean {
   if (place === real) return true
   const [a, b] = [statSync(place, { throwIfNoEntry: false }), statSync(real)]

@@ -10,12 +10,15 @@ import { holding } from '../workspace/pin.ts'
 import { readHeld } from '../workspace/read.ts'
 
 /**
- * The reason of a {@link ScriptHookError}. `changed`: the file was removed or modified after the hooks were created. `failed`: it exited with a
- * code other than 0, or by a signal. `timeout`. `flood`: too much output. `badAnswer`: invalid output. `notStarted`: the interpreter did not start.
+ * The reason of a {@link ScriptHookError}. `changed`: the file was removed or modified after the hooks were created. `failed`: it exited
+ * with a code other than 0, or by a signal. `timeout`: it ran too long. `flood`: it wrote too much output. `badAnswer`: invalid output.
+ * `notStarted`: the interpreter did not start.
  */
 export type ScriptHookErrorCode = 'changed' | 'failed' | 'timeout' | 'flood' | 'badAnswer' | 'notStarted'
 
-/** Thrown when a script hook fails. A `before…` hook then denies the call; an observer's failure is logged. Source: docs/reference/hooks.md */
+/**
+ * Thrown when a script hook fails. A `before…` hook then denies the call. An observer's failure is logged. Source: docs/reference/hooks.md
+ */
 export class ScriptHookError extends PhiError<ScriptHookErrorCode> {
   override readonly name = 'ScriptHookError'
 
@@ -58,7 +61,7 @@ export interface ScriptPlaces {
 /** Checks path and content of a script before it becomes a hook. */
 export type CheckScript = (path: string, bytes: Uint8Array) => void
 
-/** The most bytes of a script. */
+/** Maximum script size in bytes. */
 const maxScript = 1024 * 1024
 
 const byExtension: ReadonlyMap<string, keyof Interpreters> = new Map([
@@ -72,14 +75,14 @@ const byExtension: ReadonlyMap<string, keyof Interpreters> = new Map([
 /** Matches an explicit interpreter, as in `python3 hooks/after.py`. */
 const named = /^(sh|bash|python3|node)\s+(\S.*)$/
 
-/** Splits a script setting into path and interpreter. Without an explicit interpreter, the file extension decides. */
+/** Splits a script setting into path and interpreter. Without an explicit interpreter, the file extension determines it. */
 export function scriptName(given: string): { path: string; interpreter: keyof Interpreters } {
   const [, chosen, path = given] = named.exec(given) ?? []
-  return { path, interpreter: (chosen as keyof Interpreters | undefined) ?? byExtension.get(extname(path).toLowerCase()) ?? 'sh' } // the pattern has no others
+  return { path, interpreter: (chosen as keyof Interpreters | undefined) ?? byExtension.get(extname(path).toLowerCase()) ?? 'sh' } // the pattern matches no other names
 }
 
 /**
- * Opens the script of a setting: a path relative to the root, optionally after an interpreter name.
+ * Opens the script that a setting names: a path relative to the root, optionally after an interpreter name.
  *
  * Throws `ConfigError` `invalidOption` if the script is missing, not a regular file, larger than 1 MiB, outside the root without
  * `allowOutside` (also through a link), or if its interpreter is missing.
@@ -87,14 +90,14 @@ export function scriptName(given: string): { path: string; interpreter: keyof In
 export function openScript(given: string, { root, allowOutside, interpreters, check }: ScriptPlaces): ScriptFile {
   const { path: rest, interpreter: name } = scriptName(given)
   const path = resolve(root, rest)
-  const elsewhere = `it must be a path relative to ${root} and lie in it; allowOutside allows others`
+  const elsewhere = `it must be a relative path within ${root}, unless allowOutside is set`
   if (!allowOutside && (isAbsolute(rest) || !isWithin(root, path))) throw refused(given, elsewhere)
   const real = realPathOf(path)
   if (real === undefined) throw refused(given, 'there is no such file')
   if (!allowOutside && !isWithin(root, real)) throw refused(given, elsewhere)
   const stats = statSync(real)
-  if (!stats.isFile()) throw refused(given, 'it is no regular file')
-  if (stats.size > maxScript) throw refused(given, `it has ${stats.size} bytes; at most ${maxScript} are run`)
+  if (!stats.isFile()) throw refused(given, 'it is not a regular file')
+  if (stats.size > maxScript) throw refused(given, `it has ${stats.size} bytes, but the limit is ${maxScript}`)
   const interpreter = hostProgram(name, root, interpreters[name])
   if (interpreter === undefined) throw refused(given, `the system has no ${name} outside of ${root}; pass interpreters.${name}`)
   const bytes = readFileSync(real)
@@ -135,7 +138,7 @@ async function readAgain({ within, path, name, bytes }: ScriptFile): Promise<Uin
 }
 
 function changed({ name }: Pick<ScriptFile, 'name'>, why: string, cause?: unknown): ScriptHookError {
-  const advice = 'It was not run. Review it, then create the hooks again.'
+  const advice = 'It did not run. Review it, then create the hooks again.'
   return new ScriptHookError('changed', `The script ${name} changed after the hooks were created: ${why}. ${advice}`, { cause })
 }
 

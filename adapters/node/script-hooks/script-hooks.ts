@@ -8,17 +8,17 @@ import { realDirectory } from '../policy/root.ts'
 import { readAnswer, runScript, type ScriptRunner } from './run-script.ts'
 import { type CheckScript, checkCopies, type Interpreters, openScript, type ScriptFile } from './script-file.ts'
 
-/** Options of `scriptHooks`. Source: docs/reference/hooks.md */
+/** Options for `scriptHooks`. Source: docs/reference/hooks.md */
 export interface ScriptHookOptions {
   /** Script paths per hook, relative to `root`. */
   scripts: HookScripts
-  /** The directory of the scripts, and their working directory. */
+  /** The directory that contains the scripts, and their working directory. */
   root: string
   /** Allows scripts outside `root`. Default: false. */
   allowOutside?: boolean
   /** Milliseconds per call. Default: 10,000. */
   timeoutMs?: number
-  /** The most output bytes per call. Default: 65,536. */
+  /** Maximum output bytes per call. Default: 65,536. */
   maxOutputBytes?: number
   /** Environment variables in addition to PATH, HOME, LANG and TMPDIR. */
   env?: Record<string, string>
@@ -50,7 +50,7 @@ const scriptHookOptions = optionsOf<ScriptHookOptions>({
   interpreters: optionsOf<Interpreters>({ sh: aText, bash: aText, python3: aText, node: aText }),
 })
 
-/** The most characters of a tool result or model response that a script gets. */
+/** Maximum characters of a tool result or model response that a script receives. */
 const maxGiven = 65_536
 
 /**
@@ -60,7 +60,7 @@ const maxGiven = 65_536
  * - A `before…` script allows with exit code 0 and empty output or `{"allow": true}`. It denies with `{"allow": false, "reason": "…"}`.
  * - Any other exit code, a signal, a timeout, too much output or other output denies too, and is logged as `hookFailed`.
  * - The other scripts only observe. Their failures are logged as `hookFailed`, and the run continues.
- * - Scripts are read when this is called. A script that was changed or removed later does not run: a tool may have written it.
+ * - Scripts are read when this is called. A script that was changed or removed later does not run, because a tool may have written it.
  * - Scripts run on the host without a sandbox, with the rights of this process and a minimal environment. Their process group is
  *   killed on exit, on timeout and when the run is aborted.
  *
@@ -76,7 +76,7 @@ export function scriptHooks(options: ScriptHookOptions): LoopHooks {
   return checkedScriptHooks(options)
 }
 
-/** Works like {@link scriptHooks}, and runs `check` on each script, so that only trusted content runs. */
+/** Like {@link scriptHooks}, but runs `check` on each script, so that only trusted content runs. */
 export function checkedScriptHooks(options: ScriptHookOptions, check?: CheckScript): LoopHooks {
   checkOptions(options, scriptHookOptions)
   const { scripts, allowOutside = false, timeoutMs = 10_000, maxOutputBytes = 65_536, env = {}, interpreters = {} } = options
@@ -118,10 +118,12 @@ class ScriptHook {
 function ofLoops(make: Make): LoopHooks {
   const [before, after] = [make('beforeLoop'), make('afterLoop')]
   return {
-    ...(before && { beforeLoop: ({ messages, signal, ...origin }) => before.decide({ ...origin, ...countOf(messages) }, signal) }),
-    // No run signal: the script of an aborted run may still finish.
+    ...(before && {
+      beforeLoop: ({ context: _, data: _data, messages, signal, ...origin }) => before.decide({ ...origin, ...countOf(messages) }, signal),
+    }),
+    // Does not use the run's signal, so that the script can finish even if the run was aborted.
     ...(after && {
-      afterLoop: ({ messages, usage, status, ...origin }) =>
+      afterLoop: ({ context: _, data: _data, messages, usage, status, ...origin }) =>
         after.observe({ ...origin, ...countOf(messages), usage: { ...usage }, status }),
     }),
   }
@@ -130,16 +132,19 @@ function ofLoops(make: Make): LoopHooks {
 function ofTurns(make: Make): LoopHooks {
   const [before, after, failed] = [make('beforeTurn'), make('afterTurn'), make('onError')]
   return {
-    ...(before && { beforeTurn: ({ messages, signal, ...info }) => before.decide({ ...info, ...countOf(messages) }, signal) }),
+    ...(before && {
+      beforeTurn: ({ context: _, data: _data, messages, signal, ...info }) => before.decide({ ...info, ...countOf(messages) }, signal),
+    }),
     ...(after && {
-      afterTurn: ({ messages, message, toolResults, usage, signal, ...info }) => {
+      afterTurn: ({ context: _, data: _data, messages, message, toolResults, usage, signal, ...info }) => {
         const { stopReason, content } = message
         const turn = { stopReason, ...shownText(textOf(content)), toolResultCount: toolResults.length, usage: { ...usage } }
         return after.observe({ ...info, ...countOf(messages), ...turn }, signal)
       },
     }),
     ...(failed && {
-      onError: ({ error: { code, message }, signal, ...info }) => failed.observe({ ...info, error: { code, message } }, signal),
+      onError: ({ context: _, data: _data, error: { code, message }, signal, ...info }) =>
+        failed.observe({ ...info, error: { code, message } }, signal),
     }),
   }
 }
@@ -149,10 +154,11 @@ function ofCalls(make: Make): LoopHooks {
   const [beforeUpdate, afterUpdate] = [make('beforeToolExecutionUpdate'), make('afterToolExecutionUpdate')]
   return {
     ...(before && {
-      beforeToolExecution: ({ requestApproval: _, signal, ...info }) => before.decide(info, signal),
+      beforeToolExecution: ({ context: _, data: _data, requestApproval: _request, signal, ...info }) => before.decide(info, signal),
     }),
     ...(after && {
-      afterToolExecution: ({ result, signal, ...info }) => after.observe({ ...info, ...shownText(textOf(result.content)) }, signal),
+      afterToolExecution: ({ context: _, data: _data, result, signal, ...info }) =>
+        after.observe({ ...info, ...shownText(textOf(result.content)) }, signal),
     }),
     ...(beforeUpdate && { beforeToolExecutionUpdate: (info) => beforeUpdate.decide(updateOf(info), info.signal) }),
     ...(afterUpdate && { afterToolExecutionUpdate: (info) => afterUpdate.observe(updateOf(info), info.signal) }),
@@ -162,12 +168,18 @@ function ofCalls(make: Make): LoopHooks {
 function ofCompactions(make: Make): LoopHooks {
   const [before, after] = [make('beforeCompactionStart'), make('afterCompactionEnd')]
   return {
-    ...(before && { beforeCompactionStart: ({ signal, ...info }) => before.decide(info, signal) }),
-    ...(after && { afterCompactionEnd: ({ signal, ...info }) => after.observe(info, signal) }),
+    ...(before && { beforeCompactionStart: ({ context: _, data: _data, signal, ...info }) => before.decide(info, signal) }),
+    ...(after && { afterCompactionEnd: ({ context: _, data: _data, signal, ...info }) => after.observe(info, signal) }),
   }
 }
 
-function updateOf({ partialResult, signal: _, ...info }: ToolHookInfo & { partialResult: ToolResult }): JsonObject {
+function updateOf({
+  context: _,
+  data: _data,
+  partialResult,
+  signal: _signal,
+  ...info
+}: ToolHookInfo & { partialResult: ToolResult }): JsonObject {
   return { ...info, ...shownText(textOf(partialResult.content)) }
 }
 

@@ -5,62 +5,62 @@ import { SessionError } from '../../../src/session.ts'
 import { systemCode } from '../workspace/fs-errors.ts'
 
 /**
- * File system operations of the file driver, one call each, so that the same driver also runs on a simulated disk that loses what was not
- * synced.
+ * File system operations of the file driver, one system call each, so that tests can run the driver on a simulated disk that loses unsynced
+ * data.
  *
  * **Contract**
  * - Paths are absolute. Rejects with the system's error: `code` is `ENOENT` for a missing path, `EEXIST` for an existing one.
  * - Nothing is durable before `sync` (file content) and `syncDirectory` (directory entries) have resolved.
  */
 export interface FileOperations {
-  /** Creates an empty private file; of several concurrent calls exactly one succeeds, the others get `EEXIST`. */
+  /** Creates an empty private file. Of several concurrent calls, exactly one succeeds. The others reject with `EEXIST`. */
   createExclusive(path: string): Promise<void>
-  /** Adds to the end of a file that is there. A crash may leave any part of `data`. */
+  /** Appends to an existing file. A crash may leave any part of `data`. */
   append(path: string, data: string | Uint8Array<ArrayBuffer>): Promise<void>
   sync(path: string): Promise<void>
   syncDirectory(path: string): Promise<void>
-  /** Reads the file as text from byte `from`; invalid UTF-8 becomes U+FFFD. With `bytes`, only about that many. */
+  /** Reads the file as text from byte `from`. Invalid UTF-8 becomes U+FFFD. With `bytes`, reads only about that many bytes. */
   read(path: string, part?: { from?: number; bytes?: number }): Promise<string>
   /** Yields whole lines from byte `from`, about a megabyte at a time, because a file may be longer than any string. */
   readLines(path: string, part: FilePart): Promise<LinesRead>
   readBytes(path: string): Promise<Uint8Array<ArrayBuffer>>
-  /** The names in a directory, in any order. */
+  /** Returns the names in a directory, in any order. */
   list(directory: string): Promise<string[]>
   /** Replaces `to` atomically. */
   rename(from: string, to: string): Promise<void>
   remove(path: string): Promise<void>
-  /** Removes an empty directory; rejects with `ENOTEMPTY` or `EEXIST` otherwise. */
+  /** Removes an empty directory. Otherwise, rejects with `ENOTEMPTY` or `EEXIST`. */
   removeDirectory(path: string): Promise<void>
-  /** Makes a directory that only its owner may enter. */
+  /** Creates a directory that only its owner can access. */
   makeDirectory(path: string): Promise<void>
   /** Returns the modification time in epoch milliseconds, and the size in bytes. */
   stat(path: string): Promise<{ modified: number; size: number }>
-  /** Releases the handle that is kept for `path` between appends. */
+  /** Releases the file handle cached for `path` between appends. */
   close?(path: string): Promise<void>
 }
 
 /** The range of a file to read, in bytes. */
 export interface FilePart {
   from: number
-  /** The exclusive end. */
+  /** Exclusive end. */
   to: number
 }
 
-/** Some lines of a part. */
+/** A batch of lines. */
 export interface LinesRead {
-  /** At the end of the range, the text after the last line break is the last line, even if empty. */
+  /** The batch's lines. At the end of the range, the text after the last line break is the last line, even if empty. */
   lines: string[]
-  /** The byte at which the next ones begin; the end of the part when these were the last. */
+  /** Byte offset of the next batch, or the end of the range after the last batch. */
   next: number
 }
 
-/** Unlike `a`, it does not create a file: a deleted one must not reappear. */
+/** Unlike `a`, does not create a file, because a deleted file must not reappear. */
 const appendOnly = constants.O_WRONLY | constants.O_APPEND
 
-/** How much of a log is read at a time. */
+/** Bytes to read from a log at a time. */
 const pieceBytes = 1024 * 1024
 
-/** Conversations are private. */
+/** File mode: conversations are private. */
 const ownerOnly = { file: 0o600, directory: 0o700 }
 
 /** The host's file system. A file stays open from `createExclusive` until `close`, `rename` or `remove`. */
@@ -77,7 +77,7 @@ export function nodeFileOperations(): Required<FileOperations> {
     close,
     list: (directory) => readdir(directory),
     makeDirectory: (path) => mkdir(path, { mode: ownerOnly.directory }),
-    // In one piece: with an encoding it would be decoded chunk by chunk.
+    // Decodes in one piece, because reading with an encoding would decode chunk by chunk.
     read: async (path, part) => (part === undefined ? (await readFile(path)).toString() : readPart(path, part)),
     readLines: (path, part) => using(path, 'r', (handle) => linesFrom(handle, part)),
     async createExclusive(path) {
@@ -111,9 +111,9 @@ export function nodeFileOperations(): Required<FileOperations> {
   }
 }
 
-/** Makes the names in a directory durable. */
+/** Makes directory entries durable. */
 export async function syncDirectory(path: string): Promise<void> {
-  // Windows cannot open a directory; NTFS keeps its names in a journal.
+  // Windows cannot open directories, but NTFS journals its entries.
   if (process.platform !== 'win32') await using(path, 'r', (opened) => opened.sync())
 }
 
@@ -130,7 +130,7 @@ const lineBreak = 10
 
 async function linesFrom(handle: FileHandle, { from, to }: FilePart): Promise<LinesRead> {
   const lines: string[] = []
-  /** The beginning of a line whose end is not read yet. */
+  /** Incomplete last line. */
   let begun: Buffer[] = []
   for (let at = from; ; ) {
     const length = Math.min(pieceBytes, to - at)
@@ -160,27 +160,27 @@ async function readPart(path: string, { from = 0, bytes }: { from?: number; byte
   })
 }
 
-/** Creates a private file for appending; rejects with `EEXIST` if it exists. */
+/** Creates a private file for appending. Rejects with `EEXIST` if it exists. */
 export function createPrivate(path: string): Promise<FileHandle> {
   return open(path, 'ax', ownerOnly.file)
 }
 
-/** A failed file operation as a `SessionError`, without the path that the system's own message holds. A `SessionError` passes. */
+/** Converts a failed file operation to a `SessionError`, without the path in the system's message. Returns a `SessionError` unchanged. */
 export function sessionFailure(error: unknown, what: string): SessionError {
   if (SessionError.isInstance(error)) return error
   const code = systemCode(error)
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    // In the message, because an error that ends a run shows nothing else.
-    return new SessionError('quota', `Cannot ${what}: no room on the disk. Delete old sessions or free some space, then try again.`)
+    // Included in the message, because an error that ends a run shows only the message.
+    return new SessionError('quota', `Cannot ${what}: the disk is full. Delete old sessions or free some space, then retry.`)
   }
   const hint =
     code === 'EMFILE' || code === 'ENFILE'
       ? 'Close writers that are no longer used.'
-      : 'Check that the directory of the sessions is on a working disk and that this process may read and write it.'
+      : 'Check that the session directory is on a working disk and that this process can read and write it.'
   return new SessionError('io', `Cannot ${what}: ${code ?? 'the file system failed'}.`, { hint })
 }
 
-/** Runs `operation`; a failure becomes a `SessionError` with `what`. */
+/** Runs `operation`. Converts failures to a `SessionError` that describes `what`. */
 export async function reported<T>(what: string, operation: () => Promise<T>): Promise<T> {
   try {
     return await operation()
@@ -189,16 +189,16 @@ export async function reported<T>(what: string, operation: () => Promise<T>): Pr
   }
 }
 
-/** The error of a writer that lost ownership. */
+/** Error of a writer that lost ownership. */
 export function takenOver(sessionId: string, epoch: number): SessionError {
   return new SessionError(
     'conflict',
-    `A writer after epoch ${epoch} has taken over session ${sessionId}, or it was deleted. The last write may be lost. Use resumeAgent to continue the session.`,
+    `Another writer (after epoch ${epoch}) took over session ${sessionId}, or the session was deleted. The last write may be lost. Use resumeAgent to continue it.`,
   )
 }
 
 /**
- * Creates a directory and its missing parents. Its entry in the parent is durable when this resolves, also if another process has just
+ * Creates a directory and its missing parents. The entry in the parent is durable when this resolves, even if another process has just
  * created it.
  */
 export async function makeDurableDirectory(operations: FileOperations, path: string): Promise<void> {
@@ -218,7 +218,7 @@ export async function makeDurableDirectory(operations: FileOperations, path: str
 
 /**
  * Makes all directory entries up to the root durable, because the process that created them may have been killed before. Skips directories
- * that this process cannot open; they are old and foreign.
+ * that this process cannot open, because they are old and not created by it.
  */
 export async function syncPathTo(operations: FileOperations, path: string): Promise<void> {
   const parent = dirname(path)
@@ -231,7 +231,7 @@ export async function syncPathTo(operations: FileOperations, path: string): Prom
   await syncPathTo(operations, parent)
 }
 
-/** Of the system, or of Deno, which has no code for a directory that is not permitted. */
+/** Permission error of the system, or of Deno, which sets no code for it. */
 function isForbidden(error: unknown): boolean {
   const code = systemCode(error)
   return code === 'EACCES' || code === 'EPERM' || (error instanceof Error && error.name === 'NotCapable')

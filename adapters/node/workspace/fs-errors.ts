@@ -1,7 +1,10 @@
 import { constants } from 'node:os'
 import { WorkspaceError } from '../../../src/tools.ts'
 
-/** Returns the system's code of a failed call (`ENOENT`, …), or undefined. The same on Node, Deno and Bun, also for codes unknown to them. */
+/**
+ * Returns the system's error code of a failed call (`ENOENT`, …), or `undefined`. Works on Node, Deno and Bun, even for codes that they do
+ * not know.
+ */
 export function systemCode(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
@@ -9,17 +12,17 @@ export function systemCode(error: unknown): string | undefined {
   return number === null ? code : (nameOfNumber(Number(number[1])) ?? code)
 }
 
-/** Node and Deno know fewer codes than the system: EDQUOT is missing. */
+/** Node and Deno do not know all system codes. EDQUOT is missing. */
 const numberInNode = /^Unknown system error -(\d+)$/
 const numberInDeno = /\(os error (\d+)\)$/
 
 function nameOfNumber(number: number): string | undefined {
-  // Windows has other numbers, and Deno has these names.
+  // Windows uses different numbers, and Deno uses these names.
   if (process.platform === 'win32') return undefined
   return Object.entries(constants.errno).find(([, value]) => value === number)?.[0]
 }
 
-/** Runs `operation` on `path`. A failed system call becomes a `WorkspaceError`; other errors and the signal's reason pass. */
+/** Runs `operation` on `path`. A failed system call becomes a `WorkspaceError`. Other errors and the signal's reason are rethrown. */
 export async function translated<T>(path: string, verb: string, signal: AbortSignal | undefined, operation: () => Promise<T>): Promise<T> {
   try {
     return await operation()
@@ -35,12 +38,9 @@ function fromSystem(path: string, verb: string, error: unknown): WorkspaceError 
       return notFound(path)
     case 'ENOTDIR':
     case 'EISDIR':
-      return new WorkspaceError(
-        'wrongKind',
-        `Cannot ${verb} ${path}: a part of the path is a file where a directory is meant, or the reverse.`,
-      )
+      return new WorkspaceError('wrongKind', `Cannot ${verb} ${path}: part of the path is a file instead of a directory, or the reverse.`)
     default:
-      // System error messages contain absolute host paths; the code is enough.
+      // Uses only the code, because system error messages contain absolute host paths.
       return new WorkspaceError('io', `Cannot ${verb} ${path}: ${systemCode(error)}.`)
   }
 }
@@ -50,7 +50,7 @@ function notFound(path: string): WorkspaceError {
 }
 
 export function outside(path: string): WorkspaceError {
-  return new WorkspaceError('outside', `${path} leads outside the workspace. Use a path inside it.`)
+  return new WorkspaceError('outside', `${path} is outside the workspace. Use a path inside it.`)
 }
 
 export function notRegular(path: string): WorkspaceError {
@@ -68,6 +68,6 @@ export function conflict(path: string, reason: string): WorkspaceError {
 export function protectedPath(path: string, segment: string): WorkspaceError {
   return new WorkspaceError(
     'protected',
-    `${path} may not be changed: other programs obey what is in ${segment}. Ask the user to make this change.`,
+    `${path} is protected: other programs read settings or code from ${segment}. Ask the user to make this change.`,
   )
 }

@@ -16,10 +16,12 @@ import { readHeld, statHeld } from './read.ts'
 import { removeAt } from './remove.ts'
 import { writeFileAt } from './write.ts'
 
-/** Options of a directory listing. */
+/** Options for a directory listing. */
 type ListOptions = NonNullable<Parameters<Workspace['list']>[1]>
 
-/** Returns the children of a held directory, sorted by path. A link counts as its target; links that `kindOfLink` does not know are omitted. */
+/**
+ * Returns the children of a held directory, sorted by path. A link counts as its target. Links that `kindOfLink` does not know are omitted.
+ */
 async function listHeld(realRoot: string, directory: Pinned, path: string, options: ListOptions): Promise<WorkspaceEntry[]> {
   const { signal, linkedDirectories = false } = options
   const entries: WorkspaceEntry[] = []
@@ -36,7 +38,9 @@ async function listHeld(realRoot: string, directory: Pinned, path: string, optio
   return entries.sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-/** Returns the kind of a link: a file inside the root, or a directory anywhere. A directory outside is listed, but its content is unusable. */
+/**
+ * Returns the kind of a link: a file inside the root, or a directory anywhere. A directory outside is listed, but its content is unusable.
+ */
 async function kindOfLink(realRoot: string, target: string, name: string): Promise<WorkspaceEntry['kind'] | undefined> {
   try {
     const stats = await holding(realRoot, target, name, (held) => held.stat())
@@ -64,21 +68,21 @@ const protectionOptions = optionsOf<ProtectionOptions>(protectionTable)
  * Creates a workspace from one directory of the host.
  *
  * **Contract** (in addition to `Workspace`)
- * - Links may lead anywhere inside the root, also for writes. A link out of it is rejected with `outside`, and so is a write through a
- *   dangling link. Only regular files are read and replaced; FIFOs, devices and kernel files reject with `wrongKind`.
- * - On Linux this also holds if files and links are swapped during the operation, because a path is verified and used through its open
- *   descriptor. On macOS and Windows the real path is verified right before use, so a process that changes links at that moment may
- *   win. Keep untrusted programs away from the directory there.
- * - `write` is atomic and durable: temporary file in the same directory, fsync, rename. Other hard links of the old file keep the old
- *   content. Mode and, if the host allows it, owner are kept.
- * - `ifMatch: null` is exact between processes; a version string is exact within this process.
+ * - Links may point anywhere inside the root, even for writes. A link that leaves the root is rejected with `outside`, as is a write
+ *   through a dangling link. Only regular files are read and replaced. FIFOs, devices and kernel files reject with `wrongKind`.
+ * - On Linux, this also applies if files and links are swapped during the operation, because a path is verified and used through its open
+ *   descriptor. On macOS and Windows, the real path is verified directly before use, so a process that changes links at this moment can
+ *   bypass the check. Keep untrusted programs away from the directory on these systems.
+ * - `write` is atomic and durable: temporary file in the same directory, fsync, rename. Other hard links to the old file keep the old
+ *   content. Preserves the mode and, if the host allows it, the owner.
+ * - `ifMatch: null` is exact between processes. A version string is exact within this process.
  * - Files that control other programs reject writes and removal with code `protected`, at any depth. Examples are `.git`, `.vscode`,
- *   `.npmrc`, shell start-up files, and parts of a git directory such as `HEAD`. Names that a file system treats as equal count too.
- *   This package, its dependencies and their lock file are protected if they are inside. `unprotected` allows names.
+ *   `.npmrc`, shell start-up files, and parts of a git directory such as `HEAD`. Names that a file system treats as equal are also
+ *   protected. This package, its dependencies and their lock file are protected if they are inside. `unprotected` allows names.
  * - `list` omits entries that are neither file nor directory, links to directories (by default), and links to files outside the root.
  *
- * Throws `ConfigError` `invalidOption` if `root` is not a directory. Without `allowSystemRoot`, it also rejects `/`, the home directory,
- * `/etc` and other directories of the system. Source: docs/guides/files-and-bash.md
+ * Throws `ConfigError` `invalidOption` if `root` is not a directory. Without `allowSystemRoot`, also rejects `/`, the home directory,
+ * `/etc` and other system directories. Source: docs/guides/files-and-bash.md
  */
 export function nodeWorkspace(root: string, options: ProtectionOptions = {}): Workspace {
   checkOptions(root, aText, 'root')
@@ -117,7 +121,7 @@ export function nodeWorkspace(root: string, options: ProtectionOptions = {}): Wo
     async remove(path, { signal } = {}) {
       signal?.throwIfAborted()
       const inside = changeable(policy, path)
-      if (inside === '.') throw new WorkspaceError('outside', 'The root of the workspace cannot be removed. Remove what is in it.')
+      if (inside === '.') throw new WorkspaceError('outside', 'Cannot remove the workspace root. Remove its contents instead.')
       return translated(inside, 'remove', signal, () => removeAt(policy, inside, signal))
     },
   }

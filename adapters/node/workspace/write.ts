@@ -13,18 +13,18 @@ export interface WriteOptions {
 }
 
 /**
- * Replaces `path` by a new file with `data`: a temporary file next to it, fsync, rename. So a reader sees the old or the new content, and
- * another hard link of the old file, maybe outside the root, keeps the old content.
+ * Replaces `path` with a new file that contains `data`: temporary file next to it, fsync, rename. Readers see either the old or the new
+ * content, and other hard links to the old file, possibly outside the root, keep the old content.
  */
 export async function writeFileAt(policy: WorkspacePolicy, path: string, data: Uint8Array, options: WriteOptions): Promise<WorkspaceStat> {
   const place = await behindLink(policy, path, typeof options.ifMatch !== 'string').catch((error: unknown) => {
     // A version belongs to an existing file, so its directory exists.
-    throw typeof options.ifMatch === 'string' && systemCode(error) === 'ENOENT' ? conflict(path, 'does not exist any more') : error
+    throw typeof options.ifMatch === 'string' && systemCode(error) === 'ENOENT' ? conflict(path, 'no longer exists') : error
   })
   return replaceAt(policy, path, place, data, options)
 }
 
-// The path to write: `path` itself, or its target.
+// Returns the path to write: `path` itself, or its target.
 async function behindLink(policy: WorkspacePolicy, path: string, create: boolean): Promise<string> {
   const { directory, name } = await holdParent(policy, path, create)
   try {
@@ -33,7 +33,7 @@ async function behindLink(policy: WorkspacePolicy, path: string, create: boolean
     if (current?.isSymbolicLink() !== true) return path
     return await holding(policy.root, entryOf(directory, name), path, async (target) => relativeTo(policy.root, target))
   } catch (error) {
-    // It existed a moment ago, so its target is missing.
+    // The entry existed a moment ago, so its link target is missing.
     throw systemCode(error) === 'ENOENT' ? outside(path) : error
   } finally {
     await directory.close()
@@ -104,12 +104,12 @@ async function writeTemporary(
   }
 }
 
-/** Copies mode and owner of the replaced file, and sets a later time, so that its version differs from earlier ones. */
+/** Copies the replaced file's mode and owner. Sets a later time, so that its version differs from earlier ones. */
 async function takeAfter(handle: FileHandle, current: BigIntStats): Promise<void> {
   await handle.chmod(Number(current.mode & 0o777n))
   const fresh = await handle.stat({ bigint: true })
   if (fresh.uid !== current.uid || fresh.gid !== current.gid) {
-    // Only root may change the owner; otherwise the new file belongs to this user.
+    // Only root may change the owner. Otherwise, the new file belongs to this user.
     await handle.chown(Number(current.uid), Number(current.gid)).catch(() => {})
   }
   if (fresh.mtimeNs <= current.mtimeNs) {
@@ -120,13 +120,13 @@ async function takeAfter(handle: FileHandle, current: BigIntStats): Promise<void
 
 async function putInPlace(temporary: string, target: string, path: string, ifMatch: string | null | undefined): Promise<void> {
   if (ifMatch === null && (await linkedInPlace(temporary, target, path))) return unlink(temporary)
-  // Check and rename without yielding: nothing else in this process runs in between.
+  // Checks and renames without yielding, so that no other code in this process runs in between.
   const current = lstatSync(target, { bigint: true, throwIfNoEntry: false })
   checkReplaceable(path, current, ifMatch)
   renameSync(temporary, target)
 }
 
-/** A hard link cannot replace a file, so of several creators exactly one succeeds. False without hard links in the file system. */
+/** A hard link cannot replace a file, so exactly one of several creators succeeds. Returns false if the file system has no hard links. */
 async function linkedInPlace(temporary: string, target: string, path: string): Promise<boolean> {
   try {
     await link(temporary, target)

@@ -43,21 +43,21 @@ class HeldElsewhereError extends Error {
   readonly holder: Holder
 
   constructor(holder: Holder) {
-    super('Another process has the session.')
+    super('Another process owns the session.')
     this.name = 'HeldElsewhereError'
     this.holder = holder
   }
 }
 
-const moving = 'The session moves from one process to another. Ask again.'
-/** Times that a request follows a session that moves. */
+const moving = 'The session is moving to another process. Retry.'
+/** Maximum times that a request follows a session that moves. */
 const maxMoves = 5
-/** Milliseconds in which responses to other processes must end at shutdown. */
+/** Milliseconds within which responses to other processes must end at shutdown. */
 const lastAnswersMs = 2000
 /** Milliseconds between polls with `LISTEN`, because a notification may be lost with its connection. */
 const listeningPollMs = 1000
 
-/** The sessions of one of several processes. Its options are checked. */
+/** The sessions in one of several processes. Expects validated options. */
 export class SharedSessions implements PostgresLiveSessions {
   readonly #options: PostgresLiveSessionsOptions
   readonly #processId = crypto.randomUUID().replaceAll('-', '')
@@ -73,13 +73,13 @@ export class SharedSessions implements PostgresLiveSessions {
   readonly #answering: Answering
   #routes: SessionRoutes | undefined
   #body: BodyLimits = { maxBytes: routeDefaults.maxBodyBytes, timeoutMs: routeDefaults.bodyTimeoutMs }
-  /** Time until which the lease is certainly valid, by `performance.now()`; `undefined` before the first heartbeat. */
+  /** Time until which the lease is certainly valid, by `performance.now()`, or `undefined` before the first heartbeat. */
   #certainUntil: number | undefined
   /** Runs that ended or could not be resumed because the database failed, and have to continue. */
   readonly #cutOff = new Map<string, SessionAddress>()
   /** Claimed sessions that are not in memory yet. */
   readonly #taken = new Set<string>()
-  /** The last query of the database failed. */
+  /** Whether the last database query failed. */
   #isSilent = false
   #isLeaving = false
   readonly #closed = new AbortController()
@@ -143,6 +143,10 @@ export class SharedSessions implements PostgresLiveSessions {
   answerWith(routes: SessionRoutes, body: BodyLimits): void {
     this.#routes = routes
     this.#body = body
+  }
+
+  contextFrom(make: Parameters<SessionsHere['contextFrom']>[0]): void {
+    this.#here.contextFrom(make)
   }
 
   async fetch(address: SessionAddress, request: Request, routes: SessionRoutes): Promise<Response> {
@@ -252,13 +256,14 @@ export class SharedSessions implements PostgresLiveSessions {
     }
   }
 
-  /** Refuses while this process is not certain that it still owns its sessions. */
+  /** Rejects while this process is not certain that it still owns its sessions. */
   async #assertCertain(): Promise<void> {
     if (this.#isCertain) return
     if (!this.#closed.signal.aborted) await within(storeAgainMs, this.#rhythms.pulse.wake())
     if (this.#isCertain) return
-    if (this.#closed.signal.aborted) refuse(503, 'unavailable', 'This server has ended. Ask again: another one answers.', soonMs)
-    refuse(503, 'storeFailed', 'The database in which the sessions are does not answer, or takes no writes. Ask again.', storeAgainMs)
+    if (this.#closed.signal.aborted)
+      refuse(503, 'unavailable', 'This server has shut down. Retry, so that another server responds.', soonMs)
+    refuse(503, 'storeFailed', 'The session database does not respond or accepts no writes. Retry.', storeAgainMs)
   }
 
   get #isCertain(): boolean {
@@ -303,7 +308,7 @@ export class SharedSessions implements PostgresLiveSessions {
     await Promise.all(taken.map((address) => this.#here.abandon(address)))
   }
 
-  /** Resumes orphaned runs. Resolves with the number of active ones. */
+  /** Resumes orphaned runs. Resolves with the number of runs that are then active. */
   async #sweep(): Promise<number> {
     let begun = 0
     for (let isMore = true; isMore && !this.#isLeaving && this.#isCertain; ) {
@@ -317,7 +322,7 @@ export class SharedSessions implements PostgresLiveSessions {
       for (const key of left) this.#taken.delete(textOf(key))
       const isHere = new Set(this.#here.addresses.map((address) => textOf(keyOf(address))))
       const refused = left.filter((key) => !isHere.has(textOf(key)))
-      // Without a notification: the processes that get one would claim them again and fail as well. Others poll soon.
+      // No notification, because the notified processes would claim the sessions immediately and fail as well. Others poll soon.
       for (const key of refused) await this.#leases.leave(key, { notify: false })
       isMore = refused.length < left.length
     }
@@ -327,7 +332,7 @@ export class SharedSessions implements PostgresLiveSessions {
   /** Loads a session if no other process owns it. Resolves with whether a crashed process owned it. */
   async #enter(address: SessionAddress): Promise<{ wasLeft: boolean }> {
     const key = keyOf(address)
-    // A process that shuts down claims nothing; sessions without an owner can still be read.
+    // A process that shuts down claims nothing. Sessions without an owner can still be read.
     const { wasLeft, ...holder } = this.#isLeaving
       ? { processId: this.#processId, ...(await this.#leases.holder(key)), wasLeft: false }
       : await this.#leases.take(key)
@@ -336,7 +341,7 @@ export class SharedSessions implements PostgresLiveSessions {
     return { wasLeft: wasLeft || wasTaken }
   }
 
-  /** Keeps the row of a session whose run may be unfinished, because others find the run by it. */
+  /** Keeps the row for a session whose run may be unfinished, because other processes find the run by this row. */
   #leave(address: SessionAddress, isAtRest: boolean): Promise<void> {
     const key = keyOf(address)
     return this.#logErrors(() => (isAtRest ? this.#leases.release(key) : this.#leases.leave(key)))
@@ -372,12 +377,12 @@ export class SharedSessions implements PostgresLiveSessions {
 async function assertTaken(answer: Response): Promise<void> {
   await answer.body?.cancel()
   if (answer.ok) return
-  const detail = `The process that has the session has refused what was due, with ${answer.status}.`
+  const detail = `The process that owns the session refused the scheduled prompt with ${answer.status}.`
   if (answer.status === 429 || answer.status === 503) refuse(answer.status, 'unavailable', detail, soonMs)
   throw new Error(detail)
 }
 
-/** Resolves when `work` does, or after so many milliseconds. Never rejects. */
+/** Resolves when `work` settles, or after this many milliseconds. Never rejects. */
 function within(ms: number, work: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
     const stopTimer = startTimer(ms, resolve)

@@ -21,7 +21,7 @@ const Part = memo(({ id, index }: { id: string; index: number }) => {
   const { approval, status } = part
   return (
     <section aria-label={part.toolName} data-status={status}>
-      {part.toolName === 'weather' ? <p>The weather in {part.input?.city}</p> : <p>The page turns {part.input?.theme}</p>}
+      {part.toolName === 'weather' ? <p>The weather in {part.input?.city}</p> : <p>Theme: {part.input?.theme}</p>}
       {approval && <Button label="Allow" act={() => approve(approval)} />}
       {approval && <Button label="Deny" act={() => deny(approval, 'not now')} />}
       {part.toolName === 'weather' && part.output && <p>Rain: {part.output.rain * 100} %</p>}
@@ -41,7 +41,7 @@ function Composer() {
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = event.currentTarget
-    // The text stays in the field until the message is in the conversation.
+    // The text stays in the field until the conversation contains the message.
     if (await send(...(await readForm(new FormData(form))))) form.reset()
   }
   return (

@@ -14,8 +14,7 @@ function Button(props: { label: string; act: () => unknown }) {
 
 function Call(props: { part: ToolPart<Tools> }) {
   const weather = () => (props.part.toolName === 'weather' ? props.part : undefined)
-  const words = () =>
-    props.part.toolName === 'weather' ? `The weather in ${props.part.input?.city}` : `The page turns ${props.part.input?.theme}`
+  const words = () => (props.part.toolName === 'weather' ? `The weather in ${props.part.input?.city}` : `Theme: ${props.part.input?.theme}`)
   return (
     <section aria-label={props.part.toolName} data-status={props.part.status}>
       <p>{words()}</p>
@@ -26,7 +25,7 @@ function Call(props: { part: ToolPart<Tools> }) {
   )
 }
 
-/** During a response, only this part changes. */
+/** While a response streams, only this component updates. */
 function Part(props: { id: string; index: number }) {
   const part = usePart<Tools>(session, props.id, props.index)
   const of = <Type extends string>(type: Type) => {
@@ -54,7 +53,7 @@ function Page() {
   const submit = async (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
     event.preventDefault()
     const form = event.currentTarget
-    // The text stays in the field until the message is in the conversation.
+    // The text stays in the field until the conversation contains the message.
     if (await send(...(await readForm(new FormData(form))))) form.reset()
   }
   return [

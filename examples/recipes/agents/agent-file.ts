@@ -26,7 +26,7 @@ tool_stratgy = "sequential"
 export async function fromFile(write: (line: string) => void): Promise<void> {
   const { config, warnings } = await parseConfig(file, 'toml')
   for (const { line, message } of warnings) write(`line ${line}: ${message}`)
-  write(`needs trust for ${trustRequests(config).length} things`)
+  write(`trust requests: ${trustRequests(config).length}`)
 
   const agents = await agentsFromConfig(config, {
     env: { ANTHROPIC_API_KEY: 'a key' },
@@ -35,7 +35,7 @@ export async function fromFile(write: (line: string) => void): Promise<void> {
     createModel: () =>
       scripted([
         { toolCalls: [{ name: 'read_file', arguments: { path: 'a.ts' } }] },
-        { text: 'One constant, and nothing to say about it.' },
+        { text: 'The file defines one constant. No findings.' },
       ]),
   })
   for (const [name, agent] of agents) {

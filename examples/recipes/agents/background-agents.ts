@@ -20,12 +20,12 @@ export async function backgroundAgents(write: (line: string) => void): Promise<v
   })
   const model = scripted([
     { toolCalls: [{ name: 'researcher', arguments: { task: 'What is a.md about?' } }] },
-    { text: 'I have asked, and shall tell you.' },
+    { text: 'I started the research and will report back.' },
     { text: 'The file is about bees.' },
   ])
-  const run = new Agent({ model, tools: [researcher] }).prompt('Have a.md read.')
+  const run = new Agent({ model, tools: [researcher] }).prompt('Find out what a.md says.')
   for await (const event of run) {
-    if (event.type === 'backgroundStart') write(`${event.backgroundId} begins: ${event.task}`)
+    if (event.type === 'backgroundStart') write(`${event.backgroundId} starts: ${event.task}`)
     if (event.type === 'backgroundEnd') write(`${event.backgroundId} ends: ${textOf(event.result.content)}`)
     if (event.type !== 'messageEnd' || event.message.role === 'extension') continue
     const text = textOf(event.message.content)

@@ -3,7 +3,7 @@ import { type AgentContext, type LoopConfig, llmJudge, parallelLoop } from 'phi-
 import { scripted } from 'phi-core/testing'
 
 export async function judged(write: (line: string) => void): Promise<void> {
-  // Scripted models; no API call is made. Two respond, and the third one chooses the better response.
+  // Scripted models; no API call is made. Two respond, and the third chooses the better response.
   const configs: LoopConfig[] = [{ model: scripted([{ text: 'Four.' }]) }, { model: scripted([{ text: '2 + 2 = 4.' }]) }]
   const strategy = llmJudge({ config: { model: scripted([{ text: '2' }], { id: 'judge' }) } })
   const context: AgentContext = { systemPrompt: '', messages: [], tools: [] }
@@ -14,6 +14,6 @@ export async function judged(write: (line: string) => void): Promise<void> {
   }
   const { signal } = new AbortController()
   const { selectedIndex, selectedContext } = await parallelLoop({ prompt: 'What is 2 + 2?', context, configs, strategy, emit, signal })
-  write(`branches and judge said: ${[...texts.values()].join(' | ')}`)
-  write(`chosen: ${selectedIndex}, goes on with ${selectedContext.messages.length} messages`)
+  write(`branches and judge: ${[...texts.values()].join(' | ')}`)
+  write(`chosen: ${selectedIndex}, continues with ${selectedContext.messages.length} messages`)
 }

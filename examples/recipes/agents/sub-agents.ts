@@ -20,7 +20,7 @@ export async function delegated(write: (line: string) => void): Promise<void> {
     maxTurns: 5,
   })
   const model = scripted([{ toolCalls: [{ name: 'researcher', arguments: { task: 'What is a.md about?' } }] }, { text: 'Bees.' }])
-  const run = new Agent({ model, tools: [researcher] }).prompt('Have a.md read.')
+  const run = new Agent({ model, tools: [researcher] }).prompt('Find out what a.md says.')
   for await (const event of run) {
     // Progress: the text so far, and the calls of the sub-agent.
     if (event.type === 'toolExecutionUpdate') write(textOf(event.partialResult.content).trim().replace('\n', ' / '))

@@ -1,6 +1,6 @@
 import { Agent, fileContent, type Model } from 'phi-core'
 
-/** Reads each document in its own conversation, then responds from the findings. The total size may exceed the context window. */
+/** Reads each document in a separate conversation, then answers from the findings. The total size can exceed the context window. */
 export async function askDocuments(model: Model, documents: readonly File[], question: string, atOnce = 4): Promise<string> {
   const findings: string[] = []
   const queue = [...documents.entries()]
@@ -8,7 +8,7 @@ export async function askDocuments(model: Model, documents: readonly File[], que
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) findings[next[0]] = await findingIn(model, next[1], question)
   }
   await Promise.all(Array.from({ length: atOnce }, readNext))
-  const agent = new Agent({ model, systemPrompt: 'Answer from these findings alone. Name the documents that you use.' })
+  const agent = new Agent({ model, systemPrompt: 'Answer only from these findings. Name the documents that you use.' })
   return agent.prompt(`${question}\n\n${findings.join('\n\n')}`).text()
 }
 

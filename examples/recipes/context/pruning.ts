@@ -11,7 +11,7 @@ const readLog = defineTool({
 
 export async function pruned(write: (line: string) => void): Promise<void> {
   // A scripted model; no API call is made. It reads the log, prunes it and continues.
-  const memo = 'The log holds 400 requests, all answered with 200.'
+  const memo = 'The log has 400 requests, all with status 200.'
   const model = scripted([
     { toolCalls: [{ name: 'read_log', arguments: {} }] },
     { toolCalls: [{ name: 'prun_with_memo', arguments: { tokens: 900, memo } }] },

@@ -12,7 +12,7 @@ export async function captured(write: (line: string) => void): Promise<void> {
     const { request } = event
     write(request.provenance.map((origin) => (origin.kind === 'loopTurn' ? origin.role : origin.kind)).join(', '))
     const { commonMessages, firstChange } = diffTurnRequests(previous ?? request, request)
-    if (firstChange === undefined) write(`  ${commonMessages} messages as before`)
+    if (firstChange === undefined) write(`  unchanged messages: ${commonMessages}`)
     else write(`  cached prefix broken by ${firstChange.part}: "${firstChange.before}" is now "${firstChange.after}"`)
     previous = request
   })

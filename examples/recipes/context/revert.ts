@@ -19,7 +19,7 @@ export async function wentBack(write: (line: string) => void): Promise<void> {
   ])
   const agent = new Agent({ model, tools: [connect, revertTool()] })
   for await (const event of agent.prompt('Connect.')) {
-    if (event.type === 'revertApplied') write(`back to n${event.target}: ${event.applied}, left: ${event.abandonedNodeIds.join(', ')}`)
+    if (event.type === 'revertApplied') write(`back to n${event.target}: ${event.applied}, abandoned: ${event.abandonedNodeIds.join(', ')}`)
   }
   for (const [turn, { messages }] of model.provider.requests.entries()) write(`request ${turn}: ${messages.length} messages`)
   for (const block of model.provider.requests[2]?.messages[0]?.content ?? []) write(textOf([block]))

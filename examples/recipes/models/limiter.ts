@@ -14,5 +14,5 @@ export async function takeTurns(write: (line: string) => void): Promise<void> {
   const nightly = new Agent({ model: limited(service, shared, { priority: 'background' }) })
   const runs = [nightly.prompt('Sort the archive.'), nightly.with({}).prompt('Sort the rest.'), watched.prompt('What time is it?')]
   await Promise.all(runs.map(({ result }) => result))
-  write(`${shared.running} run, ${shared.waiting} wait`)
+  write(`running: ${shared.running}, waiting: ${shared.waiting}`)
 }

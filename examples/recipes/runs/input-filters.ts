@@ -15,7 +15,7 @@ export async function filtered(write: (line: string) => void): Promise<void> {
 
   const refused = await agent.prompt('Is sk-live12345678 valid?').result
   write(`${refused.status}: ${refused.rejection}`)
-  write(`history: ${agent.messages.length}, model asked: ${model.provider.requests.length}`)
+  write(`history: ${agent.messages.length}, model calls: ${model.provider.requests.length}`)
 
   write(await agent.prompt('Wie heißt du?').text())
 }

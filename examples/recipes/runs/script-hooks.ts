@@ -6,7 +6,7 @@ import { scripted } from 'phi-core/testing'
 
 const checkCall = `#!/bin/sh
 # Reads one line of JSON about the call. No output allows the call.
-case $(cat) in *'"path":"/etc/'*) echo '{"allow": false, "reason": "/etc is not ours"}' ;; esac
+case $(cat) in *'"path":"/etc/'*) echo '{"allow": false, "reason": "/etc is off limits"}' ;; esac
 `
 
 const remove = defineTool<{ path: string }>({
@@ -27,7 +27,7 @@ export async function watchedByScripts(directory: string, write: (line: string) 
     { toolCalls: [call('/etc/hosts'), call('notes.txt')] },
     { text: 'One of two.' },
     { toolCalls: [call('/etc/hosts')] },
-    { text: 'Not even now.' },
+    { text: 'The changed hook blocked it.' },
   ])
   const agent = new Agent({
     model,
@@ -36,7 +36,7 @@ export async function watchedByScripts(directory: string, write: (line: string) 
     logger: { warn: (event, { message }) => write(`${event}: ${String(message)}`) },
   })
   write(await agent.prompt('Remove both.').text())
-  // Changes the script, as a tool could. A changed script does not run, and the call is refused.
+  // Changes the script, as a tool could. A changed script does not run, and the hook vetoes the call.
   await writeFile(join(directory, 'check-call.sh'), 'exit 0')
   write(await agent.prompt('Try again.').text())
   for (const message of agent.messages) if (message.role === 'toolResult') write(textOf(message.content))

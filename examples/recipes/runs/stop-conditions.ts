@@ -12,19 +12,19 @@ const look = defineTool<{ at: string }>({
 /** Ends the run with a report. */
 const report = defineTool<{ text: string }>({
   name: 'report',
-  description: 'Ends the work with a report.',
+  description: 'Submits the final report.',
   parameters: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
   execute: ({ text }) => ({ content: [{ type: 'text', text }], endRun: true }),
 })
 
-/** True if a second look in a row found nothing. */
-const inVain: StopCondition = ({ turns, toolResults }) =>
+/** Returns true if two consecutive searches found nothing. */
+const foundNothing: StopCondition = ({ turns, toolResults }) =>
   turns > 1 && toolResults.every(({ content }) => JSON.stringify(content).includes('nothing'))
 
 export async function whenItEnds(write: (line: string) => void): Promise<void> {
   const call = (name: string, args: object) => ({ toolCalls: [{ name, arguments: { ...args } }] })
   const looks = ['a', 'b', 'c'].map((at) => call('look', { at }))
-  const stopWhen = { none: [], count: [turnCount(2), costOver(0.5)], called: toolCalled('look'), own: inVain }
+  const stopWhen = { none: [], count: [turnCount(2), costOver(0.5)], called: toolCalled('look'), own: foundNothing }
   for (const [name, condition] of Object.entries(stopWhen)) {
     // A scripted model; no API call is made.
     const model = scripted([...looks, call('report', { text: 'All is empty.' })])

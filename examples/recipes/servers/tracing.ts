@@ -7,12 +7,12 @@ import { scripted } from 'phi-core/testing'
 
 const forecast = defineTool<{ city: string }>({
   name: 'forecast',
-  description: 'The weather of tomorrow.',
+  description: 'Weather forecast for tomorrow.',
   parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
   execute: ({ city }) => `Rain in ${city}.`,
 })
 
-/** A tracer that writes each span when it ends: those within another come before it. */
+/** A tracer that prints each span when it ends, so nested spans are printed first. */
 function consoleTracer(write: (line: string) => void): Tracer {
   const show = ({ name, attributes, events, status }: ReadableSpan): string => {
     const input = attributes['gen_ai.usage.input_tokens']

@@ -23,7 +23,7 @@ export async function handOver(write: (line: string) => void): Promise<void> {
   await here.delete('s1')
 
   const next = await resumeAgent(there, 's1', { model: scripted([{ text: 'It is paid.' }]), tools: [pay] })
-  write(`${next.pendingApprovals().length} call waits`)
+  write(`pending calls: ${next.pendingApprovals().length}`)
   const run = next.continueLoop()
   for await (const event of run) if (event.type === 'approvalRequested') run.approve(event)
   write(await run.text())

@@ -10,12 +10,12 @@ const tables = `
   CREATE TABLE IF NOT EXISTS lines (position INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT, epoch INTEGER, seq INTEGER, text TEXT);
   CREATE INDEX IF NOT EXISTS lines_of ON lines (session, position);`
 
-/** Stores the logs of sessions in one file. Several processes may open the file. */
+/** Stores the logs of sessions in one file. Several processes can open the file. */
 export function sqliteDriver(file: string): LogDriver {
   const db = new DatabaseSync(file, { timeout: 5_000 })
   db.exec(tables)
 
-  /** Runs `work` in one transaction. No other process writes during it. */
+  /** Runs `work` in one transaction. No other process can write during it. */
   function atOnce<T>(work: () => T): T {
     db.exec('BEGIN IMMEDIATE')
     try {
@@ -31,7 +31,7 @@ export function sqliteDriver(file: string): LogDriver {
   /** Throws `conflict` unless this claim is the newest one. */
   function check({ sessionId, epoch }: LogClaim): void {
     const newest = db.prepare('SELECT epoch FROM sessions WHERE id = ?').get(sessionId)
-    if (newest?.epoch !== epoch) throw new SessionError('conflict', `Another writer has taken over session ${sessionId}.`)
+    if (newest?.epoch !== epoch) throw new SessionError('conflict', `Another writer took over session ${sessionId}.`)
   }
 
   const linesOf = (sessionId: string, after = 0): string[] =>
@@ -47,7 +47,7 @@ export function sqliteDriver(file: string): LogDriver {
     claim: async (sessionId, agentId) =>
       atOnce(() => {
         const epoch = Number(db.prepare('INSERT INTO claims DEFAULT VALUES').run().lastInsertRowid)
-        // First refuse the older writer, then read the log.
+        // Block the older writer first, then read the log.
         const begin = `INSERT INTO sessions (id, epoch, claimant, digest) VALUES (?, ?, ?, '{"loops":0,"messages":0}')
           ON CONFLICT (id) DO UPDATE SET epoch = excluded.epoch, claimant = excluded.claimant`
         db.prepare(begin).run(sessionId, epoch, agentId)

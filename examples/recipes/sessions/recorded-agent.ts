@@ -2,7 +2,7 @@ import { Agent, memorySessionStore, resumeAgent } from 'phi-core'
 import { scripted } from 'phi-core/testing'
 
 export async function recorded(write: (line: string) => void): Promise<void> {
-  // A scripted model; no API call is made. This store lives in memory; you use all others in the same way.
+  // A scripted model; no API call is made. This store is in memory; all others work the same way.
   const model = scripted([{ text: 'Honey.' }, { text: 'From nectar.' }])
   const store = memorySessionStore()
 
@@ -10,10 +10,10 @@ export async function recorded(write: (line: string) => void): Promise<void> {
   write(await agent.prompt('What do bees make?').text())
   await agent.close()
 
-  // In another process, perhaps after a crash: you need only the store and the id.
+  // In another process, for example after a crash, you need only the store and the id.
   const resumed = await resumeAgent(store, 's1', { model })
   write(`${resumed.messages.length} messages`)
   write(await resumed.prompt('Of what?').text())
-  for (const { loopId, status, parentLoopId = 'nothing' } of (await store.load('s1')).loops)
+  for (const { loopId, status, parentLoopId = 'no loop' } of (await store.load('s1')).loops)
     write(`${loopId}: ${status}, after ${parentLoopId}`)
 }

@@ -21,7 +21,7 @@ export async function afterCrash(write: (line: string) => void): Promise<void> {
   })
   // The first process ends here. In the next one:
   const pays = payment(async (euros) => `paid ${euros}`)
-  const agent = await resumeAgent(store, 's1', { model: scripted([{ text: 'I shall look first.' }]), tools: [pays] })
+  const agent = await resumeAgent(store, 's1', { model: scripted([{ text: 'I will check first.' }]), tools: [pays] })
   for (const message of agent.messages) if (message.role === 'toolResult') write(textOf(message.content))
   write(await agent.continueLoop().text())
   for (const { loopId, status } of (await store.load('s1')).loops) write(`${loopId}: ${status}`)

@@ -27,7 +27,7 @@ components:
     Pet: { type: object, required: [name], properties: { name: { type: string, minLength: 1 } } }
 `
 
-/** A petstore that wants a token. */
+/** A pet store API that requires a token. */
 function petstore(token: string): Hono {
   const pets = ['Mia']
   const app = new Hono()
@@ -50,13 +50,13 @@ export async function petKeeper(write: (line: string) => void): Promise<void> {
   const model = scripted([
     { toolCalls: [{ name: 'getPet', arguments: { petId: 2 } }] },
     { toolCalls: [{ name: 'addPet', arguments: { body: { name: 'Rex' } } }] },
-    { text: 'There was no pet 2. Now it is Rex.' },
+    { text: 'Pet 2 did not exist, so I added Rex.' },
   ])
   const run = new Agent({ model, tools }).prompt('Who is pet 2? If there is none, add Rex.')
   run.subscribe((event) => {
     if (event.type === 'toolExecutionEnd') write(textOf(event.result.content).replace(server.url, 'http://petstore'))
     if (event.type !== 'approvalRequested') return
-    write(`May it call ${event.toolName} with ${JSON.stringify(event.args)}? Yes.`)
+    write(`Call ${event.toolName} with ${JSON.stringify(event.args)}? Yes.`)
     run.approve(event)
   })
   write(await run.text())

@@ -2,10 +2,10 @@ import { Agent, defineTool, type Model } from 'phi-core'
 import { z } from 'zod'
 
 // #region tool
-/** The schema types and validates the arguments. Mail to other domains needs the approval of a user. */
+/** The schema types and validates the arguments. Mail to other domains requires approval. */
 export const sendMail = defineTool({
   name: 'send_mail',
-  description: 'Sends an e-mail.',
+  description: 'Sends an email.',
   parameters: z.object({ to: z.email(), subject: z.string().min(1), body: z.string() }),
   needsApproval: ({ to }) => !to.endsWith('@example.com'),
   timeoutMs: 10_000,

@@ -1,6 +1,6 @@
 import { NextResponse } from 'next/server'
 
-/** Gives each visitor a random name in a cookie, with the first page. */
+/** Sets a cookie with a random name for each new visitor. */
 export function proxy(request) {
   const response = NextResponse.next()
   if (!request.cookies.has('visitor')) response.cookies.set('visitor', crypto.randomUUID(), { httpOnly: true, sameSite: 'lax' })

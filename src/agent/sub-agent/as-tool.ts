@@ -13,9 +13,10 @@ export type AsToolOptions = Pick<SubAgentOptions, 'name' | 'description'> & Part
  *
  * **Contract**
  * - Uses the current model, prompt, tools, skills, limits, hooks and request settings of `agent`, overridden by `options`.
- * - Each call is a separate conversation: it neither reads nor changes the history of `agent`, and is stored only with `options.session`.
- * - Throws `ConfigError` as `SubAgentTool` does, and `invalidOption` if the system prompt of `agent` is a function: pass a text in
- *   `options`.
+ * - Each call is a separate conversation: it neither reads nor changes the history of `agent`. Calls are stored only if `options.session`
+ *   is set.
+ * - Throws `ConfigError` as `SubAgentTool` does, and `invalidOption` if the agent's system prompt is a function. In that case, pass a
+ *   string in `options`.
  *
  * Source: docs/concepts/several-agents.md
  *
@@ -25,11 +26,11 @@ export type AsToolOptions = Pick<SubAgentOptions, 'name' | 'description'> & Part
  * ```
  */
 export function asTool(agent: Agent, options: AsToolOptions): SubAgentTool {
-  // Without defaults, because sub-agents have other ones.
+  // Copies only the explicit settings, because sub-agents have different defaults.
   const settings = givenSettings(agent)
   const { systemPrompt = settings.systemPrompt } = options
   if (typeof systemPrompt === 'function') {
-    throw new ConfigError('invalidOption', 'The system prompt of this agent is a function. Give asTool a text: { systemPrompt }.')
+    throw new ConfigError('invalidOption', "This agent's systemPrompt is a function. Pass a string to asTool: { systemPrompt }.")
   }
   const { model, tools, skills, thinking, cache, toolExecution, toolTimeoutMs, approvalTimeoutMs, retry } = settings
   const { hooks, inputFilters, plugins, requireMedia, resolveMedia, schemaValidator, logger } = settings

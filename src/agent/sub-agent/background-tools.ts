@@ -4,13 +4,13 @@ import { text, textOf } from '../../contract/message/message.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { AgentTool, BackgroundTasks, BackgroundView, ToolContext } from '../../types/tool/tool.ts'
 
-/** Names of the tools with which a model controls its background tasks. */
+/** Names of the tools that a model uses to control its background tasks. */
 const names = { status: 'background_status', steer: 'background_steer', stop: 'background_stop' } as const
 
-/** Maximum characters of a task's latest text that the model gets, from the end. */
+/** Maximum characters of a task's latest text to return to the model. Only the end is returned. */
 const shownOfEach = 2000
 
-const id = { type: 'string', description: 'The id, as the call that began it gave it.' }
+const id = { type: 'string', description: 'The id returned by the call that started the task.' }
 
 function control(
   name: string,
@@ -29,22 +29,22 @@ interface Given {
 }
 
 async function tasksOf(ctx: ToolContext): Promise<BackgroundTasks> {
-  if (ctx.background === undefined) throw new ToolError('failed', 'Nothing runs in the background outside of a run.')
+  if (ctx.background === undefined) throw new ToolError('failed', 'Background tasks exist only during a run.')
   return ctx.background()
 }
 
-/** Offered together with any background tool; the same objects everywhere. */
+/** Companions of every background tool. All tools share these objects, so that they are offered only once. */
 export const backgroundTools: readonly AgentTool[] = [
   control(
     names.status,
-    'Says what runs in the background, or has ended, and what it has said so far. Reports come by themselves: no need to ask again and again.',
-    { type: 'object', properties: { id: { ...id, description: 'The id of one. Default: all of this run.' } } },
+    'Lists running and finished background tasks with their latest output. Reports arrive automatically, so do not poll.',
+    { type: 'object', properties: { id: { ...id, description: 'The id of one task. Default: all tasks of this run.' } } },
     (tasks, args) => statusOf(tasks.list(), args.id),
   ),
   control(
     names.steer,
-    'Says something to what runs in the background. It hears it before its next step.',
-    { type: 'object', properties: { id, message: { type: 'string', description: 'What to say to it.' } }, required: ['id', 'message'] },
+    'Sends a message to a running background task, which receives it before its next step.',
+    { type: 'object', properties: { id, message: { type: 'string', description: 'The message to send.' } }, required: ['id', 'message'] },
     (tasks, args) => {
       tasks.steer(String(args.id), String(args.message))
       return `Told ${JSON.stringify(args.id)}.`
@@ -52,7 +52,7 @@ export const backgroundTools: readonly AgentTool[] = [
   ),
   control(
     names.stop,
-    'Stops what runs in the background. What it has done stays done; its report says that it was stopped.',
+    'Stops a running background task. Completed work is not undone; the report says that the task was stopped.',
     { type: 'object', properties: { id }, required: ['id'] },
     (tasks, args) => {
       tasks.stop(String(args.id))
@@ -64,8 +64,8 @@ export const backgroundTools: readonly AgentTool[] = [
 function statusOf(all: readonly BackgroundView[], wanted: unknown): string {
   const shown = wanted === undefined ? all : all.filter(({ backgroundId }) => backgroundId === wanted)
   if (shown.length > 0) return shown.map(describe).join('\n\n')
-  if (wanted === undefined) return 'Nothing was begun in the background in this run.'
-  throw new ToolError('failed', `Nothing of the id ${JSON.stringify(wanted)} was begun in the background in this run.`)
+  if (wanted === undefined) return 'This run has not started any background task.'
+  throw new ToolError('failed', `This run has no background task with the id ${JSON.stringify(wanted)}.`)
 }
 
 function describe({ backgroundId, isRunning, elapsedMs, task, latest }: BackgroundView): string {
@@ -73,5 +73,5 @@ function describe({ backgroundId, isRunning, elapsedMs, task, latest }: Backgrou
   const newest = responseText.length > shownOfEach ? `… ${responseText.slice(-shownOfEach)}` : responseText
   const status = isRunning ? 'running' : latest?.isError === true ? 'failed' : 'ended'
   const time = `${Math.round(elapsedMs / 1000)} s`
-  return [`${backgroundId}: ${status}, ${time}. Task: ${task}`, newest === '' ? 'It has said nothing yet.' : newest].join('\n')
+  return [`${backgroundId}: ${status}, ${time}. Task: ${task}`, newest === '' ? 'No output yet.' : newest].join('\n')
 }

@@ -4,27 +4,27 @@ import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { RunResult } from '../../types/run/run.ts'
 import type { ToolContext } from '../../types/tool/tool.ts'
 
-/** Growth factor of the text after which a new update is sent. */
+/** Factor by which the text must grow before the next update. */
 const growth = 1.25
-/** Total length of updates, as a multiple of the text, above which progress notes are delayed … */
+/** Delays progress notes while the updates' total length exceeds this multiple of the text's length … */
 const noteAllowance = 8
-/** … and the total that is always allowed. */
+/** … and this minimum length. */
 const freeUnits = 16_384
 
 /**
- * Converts the events of a sub-agent to reports of its call: text and tool calls as partial results, status lines, and optionally the
- * events themselves.
+ * Converts a sub-agent's events to reports of its tool call: partial results with text and tool calls, status lines, and optionally the
+ * events.
  *
  * **Contract**
  * - Each partial result contains all text so far and replaces the previous one. Updates are sent at tool calls and when the text has grown
  *   by a quarter, so that their total size is linear in the text.
- * - In a background task, tool calls are status lines as well.
- * - `flush` reports what was held back.
+ * - In a background task, each tool call also sends a status line.
+ * - `flush` sends the delayed updates.
  */
 export class ChildReports {
   readonly #ctx: ToolContext
   readonly #passEvents: boolean
-  /** A background task: its call is over and has no partial results. */
+  /** Whether the sub-agent is a background task, whose call has ended and cannot send partial results. */
   readonly #isBackground: boolean
   #text = ''
   #shown = 0
@@ -36,7 +36,7 @@ export class ChildReports {
     this.#isBackground = isBackground
   }
 
-  /** Receives an event of the child. */
+  /** Converts one event of the sub-agent. */
   readonly accept = (event: AgentEvent): void => {
     if (this.#passEvents) this.#ctx.childEvent(event)
     switch (event.type) {
@@ -52,6 +52,9 @@ export class ChildReports {
         break
       case 'progressMessage':
         this.#ctx.progress(event.text)
+        break
+      case 'data':
+        this.#ctx.data(event.name, event.value, { id: event.dataId, ...(event.transient && { transient: true }) })
         break
     }
   }
@@ -83,13 +86,13 @@ export class ChildReports {
   }
 }
 
-/** Result text of a sub-agent without output. */
+/** Result text if a sub-agent produced none. */
 const noText = '(sub-agent produced no text output)'
 
 /**
- * Returns the outcome of a sub-agent as a tool result: its last text, and the reason if it did not complete.
+ * Returns a sub-agent's outcome as a tool result: the last text, and the reason if the sub-agent did not complete.
  *
- * **Contract**: an error unless the sub-agent completed, or produced text before a limit.
+ * **Contract**: returns an error result unless the sub-agent completed, or produced text before it reached a limit.
  *
  * Source: docs/concepts/several-agents.md
  */
@@ -100,14 +103,14 @@ export function subAgentResult(name: string, result: RunResult): ToolResult {
   const isResult = status === 'completed' || (status === 'limit' && responseText !== '')
   return {
     content: [text([responseText || noText, reason].filter((part) => part !== undefined).join('\n\n'))],
-    // The specification calls the number of messages `turns`.
+    // The specification uses `turns` for the number of messages.
     details: { subAgent: name, turns: messages.length, status, usage: { ...usage } },
     ...(!isResult && { isError: true }),
     childLoopId: loopId,
   }
 }
 
-/** Adds the steering messages that arrived too late, because their sender assumes delivery. */
+/** Appends steering messages that arrived too late, because their sender assumes that they were delivered. */
 export function withUnheard(result: ToolResult, unheard: readonly AgentMessage[]): ToolResult {
   if (unheard.length === 0) return result
   const words = unheard.flatMap((message) => (message.role === 'user' ? [JSON.stringify(textOf(message.content))] : []))
@@ -128,8 +131,8 @@ function stopReason({ status, error, rejection, messages, pendingApprovals = [],
     case 'aborted':
       return 'Cancelled'
     case 'paused':
-      if (pendingApprovals.length === 0) return `Stopped: a page must run ${callNames(pendingClientCalls)}, and none answered.`
-      return `Stopped: ${callNames(pendingApprovals)} must be approved by a person, and no decision came.`
+      if (pendingApprovals.length === 0) return `Stopped: ${callNames(pendingClientCalls)} must run in a client, and none responded.`
+      return `Stopped: ${callNames(pendingApprovals)} needs approval, and no decision arrived.`
     case 'rejected':
       return `Rejected: ${rejection ?? 'no reason given'}`
   }

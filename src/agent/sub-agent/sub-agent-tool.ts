@@ -48,23 +48,23 @@ type ChildSettings = Pick<
   | 'resolveMedia'
 >
 
-/** Default limits of a task. */
+/** A task's default limits. */
 export const defaultTaskLimits = { maxTurns: 10, maxTotalTokens: defaultLimits.maxTotalTokens, maxDurationMs: 300_000 } as const
 
 /** Defaults of background tasks. */
 export const defaultBackground: Required<BackgroundOptions> = { onRunEnd: 'wait', maxRunning: 4 }
 
-/** Options of background tasks. Source: docs/concepts/several-agents.md */
+/** Options for background tasks. Source: docs/concepts/several-agents.md */
 export interface BackgroundOptions {
-  /** Whether an otherwise finished run waits for the task and responds to its report, or stops it. Default: `wait`. */
+  /** Whether an otherwise finished run waits for the task and responds to its report, or stops the task. Default: `wait`. */
   onRunEnd?: OnRunEnd
-  /** Maximum concurrent tasks of this sub-agent per run; further calls get an error. Default: 4. */
+  /** Maximum concurrent tasks of this sub-agent per run. Further calls get an error. Default: 4. */
   maxRunning?: number
 }
 
 /**
- * Options of a sub-agent. `hooks`, `inputFilters`, `approvalTimeoutMs`, `requireMedia` and `resolveMedia` default to those of the calling
- * run. Plugins of that run that cover the tree precede the sub-agent's own. Source: docs/concepts/several-agents.md
+ * Options for a sub-agent. `hooks`, `inputFilters`, `approvalTimeoutMs`, `requireMedia` and `resolveMedia` default to those of the calling
+ * run. The calling run's tree-wide plugins run before the sub-agent's plugins. Source: docs/concepts/several-agents.md
  */
 export interface SubAgentOptions
   extends ChildSettings,
@@ -78,15 +78,15 @@ export interface SubAgentOptions
   description: string
   /** Default: none. */
   systemPrompt?: string
-  /** Skills whose index follows its system prompt. Add a tool that can read them. Default: none. */
+  /** Skills to list after the sub-agent's system prompt. Add a tool that can read skill files. Default: none. */
   skills?: SkillSet
-  /** Tools of the sub-agent, without other sub-agents. Default: none. */
+  /** The sub-agent's tools. Other sub-agents are not allowed. Default: none. */
   tools?: readonly AgentTool[]
-  /** Model calls per task. Default: 10. */
+  /** Maximum model calls per task. Default: 10. */
   maxTurns?: number
-  /** Input plus output tokens per task. Default: 1,000,000. */
+  /** Maximum input plus output tokens per task. Default: 1,000,000. */
   maxTotalTokens?: number
-  /** Milliseconds per task, checked before each turn. Default: 300,000. */
+  /** Maximum milliseconds per task, checked before each turn. Default: 300,000. */
   maxDurationMs?: number
   /** Default: `off`. */
   thinking?: LoopConfig['thinking']
@@ -94,16 +94,15 @@ export interface SubAgentOptions
   timeoutMs?: number
   /** Requires an approval before a task starts. */
   needsApproval?: NonNullable<AgentTool['needsApproval']>
-  /** Records every task in its own session of this store, which references the calling tool call. Default: not stored. */
+  /** Store that records each task in a separate session with a reference to the tool call. Default: not stored. */
   session?: SessionStore
   /**
-   * Runs tasks in the background: the call returns at once, and the report follows as a message. `true` uses the defaults of
+   * Runs tasks in the background: the call returns immediately, and a later message contains the report. `true` uses the defaults of
    * `BackgroundOptions`. Default: the call waits for the task.
    */
   background?: boolean | BackgroundOptions
   /**
-   * `updates`: partial results and status lines of the call. `events`: also every event of the child, as a `childEvent`. Default:
-   * `updates`.
+   * `updates` sends partial results and status lines. `events` also forwards every sub-agent event as a `childEvent`. Default: `updates`.
    */
   forward?: 'updates' | 'events'
 }
@@ -133,26 +132,26 @@ const subAgentOptions = optionsOf<SubAgentOptions>({
 const parameters: JsonSchema = {
   type: 'object',
   properties: {
-    task: { type: 'string', description: 'The task, complete in itself: the sub-agent sees nothing of this conversation.' },
+    task: { type: 'string', description: 'The complete task. The sub-agent cannot see this conversation, so include everything it needs.' },
   },
   required: ['task'],
 }
 
 /**
- * An agent that another agent calls like a tool. It gets a task, works on it with its own model, prompt and tools, and returns its last
- * text.
+ * An agent that another agent calls as a tool. The sub-agent works on the task with a separate model, prompt and tools, and returns its
+ * last text.
  *
  * **Contract**
  * - Each call is a separate conversation, without the parent's history, memory of earlier calls, or compaction. Calls may run concurrently.
- * - The loop has its own session `{session}.sub.1`, the caller's loop as `parentLoopId`, and is the result's `childLoopId`.
- * - The usage of the sub-agent is charged to the budget of the calling run; its own limits apply too.
- * - The guards of the calling run apply: hooks and input filters unless the sub-agent has its own. Approval rules apply to tools of the
- *   same name without a rule. The calling run forwards its approval requests.
- * - The result is an error if the sub-agent fails, is stopped, or has a call without a decision. It is also an error if a limit ends it
- *   without any text. `details` are `{ subAgent, turns, status, usage }`; `turns` counts messages, `usage` its own model calls.
- * - A cancelled task, by timeout or with the run, still reports its end, `details` and `childLoopId`.
- * - With `background` the call returns an id and the task continues in the background; see {@link BackgroundOptions}. Everything else
- *   applies too.
+ * - The sub-agent's loop runs in a session such as `{session}.sub.1`. `parentLoopId` is the caller's loop, and the result's `childLoopId`
+ *   is the sub-agent's loop.
+ * - The sub-agent's usage is charged to the calling run's budget. The sub-agent's limits apply too.
+ * - The calling run's hooks and input filters apply unless the sub-agent sets its own. The calling run's approval rules apply to tools of
+ *   the same name that have no rule. The calling run emits the sub-agent's approval requests.
+ * - The result is an error if the sub-agent fails, is stopped, has an undecided call, or reaches a limit before producing text. `details`
+ *   are `{ subAgent, turns, status, usage }`. `turns` counts messages. `usage` covers only the sub-agent's model calls.
+ * - A task that times out or is stopped with the run still returns an outcome, `details` and `childLoopId`.
+ * - With `background`, the call returns an id and the task continues under the same rules. See {@link BackgroundOptions}.
  * - The constructor throws `ConfigError`: `nestedSubAgent` for a sub-agent among its tools, `invalidTool`, `invalidOption`.
  *
  * Source: docs/concepts/several-agents.md
@@ -167,7 +166,7 @@ export class SubAgentTool implements AgentTool {
   readonly description: string
   readonly parameters = parameters
   readonly endsOnAbort = true
-  /** Runs in the background. */
+  /** Background options. `undefined` if the call waits for the task. */
   declare readonly isBackground?: true
   declare readonly companions?: readonly AgentTool[]
   declare readonly timeoutMs?: number
@@ -204,7 +203,7 @@ export class SubAgentTool implements AgentTool {
     if (timeoutMs !== undefined) this.timeoutMs = timeoutMs
     if (needsApproval !== undefined) this.needsApproval = needsApproval
     this.#config = childConfig(settings)
-    // A copy, so that sub-agents added to the list later are not picked up.
+    // Copies the list, so that sub-agents added later cannot bypass the check for nested sub-agents.
     this.#tools = [...tools]
     this.#systemPrompt = withSkills(systemPrompt, skills)
     this.#passEvents = forward === 'events'
@@ -278,13 +277,13 @@ function spawnRefOf({ sessionId, loopId, toolCallId, toolName }: ToolContext): S
 
 function checkSubAgent(name: string, tools: readonly AgentTool[]): void {
   if (!isToolName(name)) {
-    throw new ConfigError('invalidTool', `Sub-agent name ${JSON.stringify(name)}: use 1 to 64 letters, digits, "_" or "-".`)
+    throw new ConfigError('invalidTool', `Invalid sub-agent name ${JSON.stringify(name)}: use 1 to 64 letters, digits, "_" or "-".`)
   }
   const nested = tools.find(isSubAgentTool)
   if (nested === undefined) return
   throw new ConfigError(
     'nestedSubAgent',
-    `Sub-agent "${name}" may not have the sub-agent "${nested.name}" as a tool: chains of agents need not end. Give both to the parent.`,
+    `Sub-agent "${name}" cannot have sub-agent "${nested.name}" as a tool: nested sub-agents could recurse forever. Give both to the parent.`,
   )
 }
 

@@ -2,20 +2,20 @@ import { isJsonObject, type JsonObject } from '../../contract/json.ts'
 import { isPlainObject, maxJsonDepth } from '../../contract/shape/json-fault.ts'
 import { hasHalf } from '../text/characters.ts'
 
-/** The fault of arguments without an end. */
+/** Fault of truncated arguments. */
 export const cutFault = 'cut off before their end'
 
-/** Parsed arguments of a call, or their fault. */
+/** Parsed arguments of a call, or the reason why they are invalid. */
 export type ParsedArguments = { arguments: JsonObject; fault?: never } | { fault: string }
 
 /**
- * Parses the arguments of a tool call as a model wrote them.
+ * Parses a model's tool-call arguments.
  *
  * **Contract**
- * - Never throws. `null` is `{}`, because some providers send it for a call without arguments. A JSON string that contains the object as JSON
- *   is that object, because some models write it so.
- * - What users see, what an approval is bound to and what runs must be the same. So ambiguous text is rejected: repeated keys, and
- *   everything that {@link argumentsFault} rejects.
+ * - Never throws. Accepts `null` as `{}`, because some providers send it for a call without arguments. Unwraps a JSON string that contains
+ *   the object, because some models encode arguments twice.
+ * - Rejects ambiguous text (repeated keys, and everything that {@link argumentsFault} rejects), so that the displayed, approved and
+ *   executed arguments are always the same.
  */
 export function parseArguments(text: string): ParsedArguments {
   let value: unknown
@@ -29,12 +29,12 @@ export function parseArguments(text: string): ParsedArguments {
   walk(value, 1, found)
   if (!isJsonObject(value)) return { fault: 'not a JSON object' }
   if (found.fault !== undefined) return { fault: found.fault }
-  return found.members === countMembers(text) ? { arguments: value } : { fault: 'a key comes twice' }
+  return found.members === countMembers(text) ? { arguments: value } : { fault: 'a duplicate key' }
 }
 
 /**
- * Returns why `value` differs from its JSON: a number beyond the range of doubles, `-0`, a lone surrogate, a value that JSON cannot represent,
- * or more than 200 levels. `undefined` if it does not differ.
+ * Returns why `value` would not survive a JSON round trip: a number beyond the range of doubles, `-0`, a lone surrogate, a value that JSON
+ * cannot represent, or more than 200 levels. Otherwise `undefined`.
  */
 export function argumentsFault(value: unknown): string | undefined {
   const found: Walk = { members: 0 }
@@ -42,9 +42,9 @@ export function argumentsFault(value: unknown): string | undefined {
   return found.fault
 }
 
-/** Facts of a value so far. */
+/** Findings about a value so far. */
 interface Walk {
-  /** Members of all objects. */
+  /** Number of members in all objects. */
   members: number
   fault?: string
 }
@@ -74,7 +74,7 @@ function checkText(text: string, found: Walk): void {
   if (hasHalf(text)) found.fault = 'half of a surrogate pair'
 }
 
-/** Returns whether `text` stops before its end. */
+/** Returns whether `text` is truncated JSON. */
 function isUnfinished(text: string): boolean {
   let depth = 0
   for (let at = 0; at < text.length; at++) {
@@ -89,7 +89,7 @@ function isUnfinished(text: string): boolean {
   return depth > 0 || text.trim() === ''
 }
 
-/** Returns the number of members of all objects in `json` as written. */
+/** Returns the number of members in all objects in `json`, including duplicates. */
 function countMembers(json: string): number {
   let count = 0
   for (let at = 0; at < json.length; at++) {
@@ -100,7 +100,7 @@ function countMembers(json: string): number {
   return count
 }
 
-/** Returns the end of the string that starts at `start`. */
+/** Returns the end index of the string that starts at `start`. */
 function endOfString(json: string, start: number): number {
   for (let end = json.indexOf('"', start + 1); end !== -1; end = json.indexOf('"', end + 1)) {
     let escapes = 0

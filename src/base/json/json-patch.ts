@@ -2,13 +2,13 @@ import { isJsonObject, type JsonValue } from '../../contract/json.ts'
 import type { PatchStep, SavedState, StateChange } from '../../contract/session/shared-state.ts'
 import { copyJson, nameOfPart } from './json-value.ts'
 
-/** The fault of an operation. */
+/** Thrown for an invalid operation. */
 export class PatchFault extends Error {}
 
-/** Names that reach the prototype of an object by assignment; no state contains them. */
+/** Rejected names, because assigning to them can modify an object's prototype. */
 export const unsafeNames: readonly string[] = ['__proto__', 'constructor', 'prototype']
 
-/** Wraps the patched value under one name, because an operation may replace the whole. */
+/** Wraps the patched value in an object, because an operation may replace the whole value. */
 export type PatchRoot = {
   '': JsonValue
 }
@@ -16,8 +16,8 @@ export type PatchRoot = {
 type Container = JsonValue[] | { [name: string]: JsonValue }
 
 /**
- * Applies steps of `jsonDiff` to `value`, which stays unchanged and shares unaffected parts with the result. Throws `PatchFault` for an
- * invalid path.
+ * Applies operations of `jsonDiff` to `value` without modifying it. The result shares unaffected parts with `value`. Throws `PatchFault`
+ * for an invalid path.
  */
 export function patched(value: JsonValue, steps: readonly PatchStep[]): JsonValue {
   const root = { '': value }
@@ -37,16 +37,16 @@ export function read(root: PatchRoot, path: string): JsonValue {
 
 /** Returns the parent and the key of a pointer. With `own`, shared values on the path are replaced by copies. */
 function place(root: PatchRoot, path: string, own?: Set<object>): { container: Container; key: string } {
-  if (path !== '' && !path.startsWith('/')) throw new PatchFault(`${shown(path)} is no JSON Pointer: it begins with "/", or is empty`)
-  if (/~(?![01])/.test(path)) throw new PatchFault(`${shown(path)} is no JSON Pointer: "~" is written "~0"`)
+  if (path !== '' && !path.startsWith('/')) throw new PatchFault(`${shown(path)} is not a JSON Pointer: it must be empty or begin with "/"`)
+  if (/~(?![01])/.test(path)) throw new PatchFault(`${shown(path)} is not a JSON Pointer: write "~" as "~0"`)
   const names = path.split('/').map(nameOfPart)
   const unsafe = names.find((name) => unsafeNames.includes(name))
-  if (unsafe !== undefined) throw new PatchFault(`${shown(path)} names "${unsafe}", which no state may have`)
+  if (unsafe !== undefined) throw new PatchFault(`${shown(path)} contains the forbidden key "${unsafe}"`)
   const key = names.pop() ?? ''
   let container: Container = root
   for (const name of names) {
     const next = at(container, name, path)
-    if (typeof next !== 'object' || next === null) throw new PatchFault(`${shown(path)} leads into a value that has no parts`)
+    if (typeof next !== 'object' || next === null) throw new PatchFault(`${shown(path)} leads into a value that is not an object or array`)
     container = own === undefined || own.has(next) ? next : copyAt(container, name, next)
     own?.add(container)
   }
@@ -71,7 +71,7 @@ function at(container: Container, key: string, path: string): JsonValue {
   return found
 }
 
-/** Sets a value; `isNew` inserts it, otherwise it replaces one. With `own`, shared values are copied first. */
+/** Inserts a value if `isNew`, otherwise replaces a value. With `own`, copies shared values first. */
 export function put(root: PatchRoot, path: string, value: JsonValue, isNew: boolean, own?: Set<object>): void {
   const { container, key } = place(root, path, own)
   if (!isNew) at(container, key, path)
@@ -82,7 +82,7 @@ export function put(root: PatchRoot, path: string, value: JsonValue, isNew: bool
 
 /** Removes a value. Uses `own` as `put` does. */
 export function take(root: PatchRoot, path: string, own?: Set<object>): void {
-  if (path === '') throw new PatchFault('the whole cannot be removed')
+  if (path === '') throw new PatchFault('the root cannot be removed')
   const { container, key } = place(root, path, own)
   at(container, key, path)
   if (Array.isArray(container)) container.splice(indexOf(key, container.length - 1, path), 1)
@@ -100,7 +100,7 @@ export function shown(path: string): string {
   return JSON.stringify(path.slice(0, 100))
 }
 
-/** Returns the shared state after one more change; unchanged if the change does not apply. */
+/** Returns the shared state after one more change, or the same state if the change does not apply. */
 export function changedState(before: SavedState | undefined, { version, patch, value }: StateChange): SavedState | undefined {
   if (value !== undefined) return { version, value }
   if (before === undefined || patch === undefined || version !== before.version + 1) return before

@@ -5,13 +5,13 @@ import type { ClientCallAnswer } from '../../types/run/question.ts'
 /** Result text of a tool that returns nothing. */
 export const noOutput = '(no output)'
 
-/** A value as JSON, or the reason why it has none. */
+/** A value as JSON, or the reason why JSON cannot represent it. */
 export type ShownOutput = { json: string; value: JsonValue } | { why: string }
 
-/** Converts a tool's return value to JSON. Never throws, whatever getters and `toJSON` do. */
+/** Converts a tool's return value to JSON. Never throws, even if a getter or `toJSON` throws. */
 export function shownOutput(value: unknown): ShownOutput {
   try {
-    if (!isJson(value)) return { why: `it is ${kindOf(value)}, which JSON cannot hold` }
+    if (!isJson(value)) return { why: `it is ${kindOf(value)}, which JSON cannot represent` }
     const json: string | undefined = JSON.stringify(value)
     return json === undefined ? { why: 'its JSON is empty' } : { json, value: JSON.parse(json) }
   } catch (error) {
@@ -19,21 +19,21 @@ export function shownOutput(value: unknown): ShownOutput {
   }
 }
 
-/** Tells the model that a tool ran although its result is lost, because a model that gets an error calls again. */
+/** Tells the model that the tool ran although its result is lost. After an error, the model would repeat the call. */
 export function unshownText(why: string): string {
-  return `The tool ran. Its result cannot be shown: ${why.replace(/[.!?]?$/, '.')}`
+  return `The tool ran, but its result cannot be shown: ${why.replace(/[.!?]?$/, '.')}`
 }
 
 /**
- * Returns substitutes for a rejected client tool result; the first accepted one is used. The tool has run: after an error, or without any
- * result, the model would call it again.
+ * Returns substitutes for a rejected client tool result. The first accepted one is used. The tool has run, and an error or a missing result
+ * would make the model repeat the call.
  */
 export function answersInstead(refused: ClientCallAnswer, why: string): ClientCallAnswer[] {
   if ('error' in refused) return [{ error: 'Failed.' }, { error: '' }]
   return [{ output: unshownText(why) }, { output: 'The tool ran.' }, { output: '' }]
 }
 
-/** Checked at the top level only; nested values follow `JSON.stringify`, which would convert a map to `{}`. */
+/** Checked only at the top level, where `JSON.stringify` would convert a map to `{}`. Nested values follow `JSON.stringify`. */
 function isJson(value: unknown): boolean {
   if (typeof value !== 'object') return typeof value === 'boolean' || typeof value === 'string' || Number.isFinite(value)
   if (value === null || Array.isArray(value)) return true
@@ -46,7 +46,7 @@ function kindOf(value: unknown): string {
   return Object.prototype.toString.call(value).slice('[object '.length, -1).slice(0, 60)
 }
 
-/** Engines describe a circular reference in several lines. */
+/** Keeps the first line, because engines describe a circular reference in several lines. */
 function firstLine(text: string): string {
   return text.split('\n', 1)[0]?.slice(0, 500) ?? ''
 }

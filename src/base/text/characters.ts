@@ -1,4 +1,4 @@
-/** Decodes UTF-8; `undefined` if invalid. With `withMark`, a leading byte order mark is part of the text. */
+/** Decodes UTF-8, or `undefined` if invalid. `withMark` keeps a leading byte order mark. */
 export function utf8In(bytes: Uint8Array, { withMark = false }: { withMark?: boolean } = {}): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: withMark }).decode(bytes)
@@ -15,7 +15,7 @@ export function percentEncoded(text: string): string {
   )
 }
 
-/** Unescapes a part of a URL; unchanged if its percent signs are invalid. */
+/** Unescapes a part of a URL. Unchanged if its percent signs are invalid. */
 export function percentDecoded(part: string): string {
   try {
     return decodeURIComponent(part)
@@ -32,9 +32,9 @@ const unsafe = /(?![\t\n])[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2
 
 /**
  * Escapes text for a terminal or a UI: characters that move a cursor, set a title, hide or reorder text become
- * `\u{…}`. Line breaks and tabs stay, and CRLF becomes LF.
+ * `\u{…}`. Keeps line breaks and tabs, and converts CRLF to LF.
  *
- * Use it for everything that a model, a tool or a file wrote. It works on stream chunks, because no escape depends on its neighbours.
+ * Use it for all text from models, tools and files. Works on stream chunks, because each character is escaped independently.
  */
 export function escapeControls(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(unsafe, visible)
@@ -44,7 +44,7 @@ export function escapeControls(text: string): string {
 const invisible = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu
 
 /**
- * Escapes text whose every character a user must see before an approval: line breaks, tabs, joiners, fillers, variation selectors and
+ * Escapes text for an approval prompt, where every character must be visible. Line breaks, tabs, joiners, fillers, variation selectors and
  * unusual spaces also become `\\u{…}`. Returns one line.
  */
 export function escapeInvisible(text: string): string {
@@ -63,10 +63,10 @@ function visible(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
 }
 
-// Shared: a literal in a function creates a new object each time.
+// Shared, because a literal in a function creates a new object each time.
 const half = /\p{Surrogate}/u
 
-/** Returns whether `text` contains a lone surrogate, which displays ambiguously and is invalid text elsewhere. */
+/** Returns whether `text` contains a lone surrogate, which displays ambiguously and is not valid Unicode. */
 export function hasHalf(text: string): boolean {
   return half.test(text)
 }
@@ -81,17 +81,33 @@ export function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff
 }
 
-/** Returns the first `most` UTF-16 units of `text`, without a surrogate that the cut would split. */
+/** Returns the first `most` UTF-16 units of `text`. Never splits a surrogate pair. */
 export function headOf(text: string, most: number): string {
   return text.length <= most ? text : text.slice(0, Math.max(0, most)).replace(/[\ud800-\udbff]$/, '')
 }
 
-/** Does the same as {@link headOf} for the last units. */
+/** Like {@link headOf}, for the last units. */
 export function tailOf(text: string, most: number): string {
   return text.length <= most ? text : text.slice(text.length - Math.max(0, Math.trunc(most))).replace(/^[\udc00-\udfff]/, '')
 }
 
-/** Applies {@link headOf}, and appends `…` if something was cut. */
+/** Like {@link headOf}, but appends `…` if the text is truncated. */
 export function shortened(text: string, most: number): string {
   return text.length > most ? `${headOf(text, most)}…` : text
+}
+
+/**
+ * Splits `text` into pieces of at most `maxBytes` UTF-8 bytes (at least 6), without splitting surrogate pairs, which UTF-8 cannot encode
+ * separately. An empty text becomes one empty piece.
+ */
+export function splitText(text: string, maxBytes: number): string[] {
+  // No UTF-16 unit needs more than three bytes.
+  const most = Math.floor(maxBytes / 3)
+  const pieces: string[] = []
+  for (let start = 0; start < text.length; start = start + (pieces.at(-1)?.length ?? 0)) {
+    const end = start + most
+    const isInside = end < text.length && isHighSurrogate(text.charCodeAt(end - 1))
+    pieces.push(text.slice(start, isInside ? end - 1 : end))
+  }
+  return pieces.length === 0 ? [''] : pieces
 }

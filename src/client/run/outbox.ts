@@ -1,17 +1,21 @@
 import { queueAdvice, refuseMore } from '../../base/argument-checks.ts'
+import { copyJson } from '../../base/json/json-value.ts'
+import { checkApproval } from '../../base/questions.ts'
+import { ConfigError } from '../../contract/errors.ts'
+import type { JsonObject } from '../../contract/json.ts'
 import type { AgentMessage, PromptInput } from '../../contract/message/message.ts'
-import type { ApprovalRef } from '../../types/run/question.ts'
+import type { ApprovalRef, ApproveOptions } from '../../types/run/question.ts'
 import type { Receipt, ReceiptStatus } from '../../types/run/run.ts'
 import { outgoingPrompt } from '../outgoing-prompt.ts'
 import { codeOf } from '../remote-error.ts'
 import type { Wire } from '../wire/wire.ts'
 
-/** Receipt of a message that waits on the server. */
+/** Receipt of a message queued on the server. */
 export interface QueuedReceipt extends Receipt {
   readonly kind: 'steer' | 'followUp'
 }
 
-/** A receipt that is settled by what the server reports. */
+/** A receipt that settles when the server reports the outcome. */
 export class RemoteReceipt implements QueuedReceipt {
   readonly kind: QueuedReceipt['kind']
   readonly message: AgentMessage
@@ -34,13 +38,13 @@ export class RemoteReceipt implements QueuedReceipt {
     })
   }
 
-  /** The server has it. */
+  /** Called when the server has stored the message. */
   accept(): this {
     this.#resolveStored()
     return this
   }
 
-  /** The first outcome counts. */
+  /** Ignores all outcomes after the first. */
   settle(status: 'delivered' | 'returned'): this {
     if (this.status === 'queued') this.status = status
     this.#resolve(status)
@@ -53,17 +57,17 @@ export class RemoteReceipt implements QueuedReceipt {
   }
 }
 
-/** The run that something is said in. */
+/** A run for which messages can be queued. */
 interface SpokenTo {
   readonly loopId: string
   readonly hasEnded: boolean
-  /** Settles `receipt` when its events tell what became of it. */
+  /** Settles `receipt` when an event reports the message's outcome. */
   expect(receipt: RemoteReceipt): void
 }
 
-/** Context of an outbox. */
+/** What an outbox needs from its session. */
 export interface OutboxOwner {
-  /** Settles when the server has the run that begins, or has refused it. */
+  /** Settles when the server has accepted or rejected the run that is starting. */
   starting(): Promise<void> | undefined
   warn(event: string, error: unknown): void
 }
@@ -81,7 +85,7 @@ export class Outbox {
     this.#owner = owner
   }
 
-  /** Queues `input` for `run`; without a run it is returned at once. */
+  /** Queues `input` for `run`. Without a run, the message is returned immediately. */
   queue(kind: QueuedReceipt['kind'], input: PromptInput, run: SpokenTo | undefined, more: readonly unknown[]): Receipt {
     refuseMore(kind, more, queueAdvice)
     const { last, prompt, key } = outgoingPrompt(input)
@@ -99,7 +103,7 @@ export class Outbox {
     return receipt
   }
 
-  /** The receipt of a message that waits. */
+  /** Returns the receipt of a queued message. */
   receiptOf(kind: QueuedReceipt['kind'], message: RemoteReceipt['message']): RemoteReceipt {
     return new RemoteReceipt(kind, message, (receipt) => this.#takeBack(receipt))
   }
@@ -110,7 +114,7 @@ export class Outbox {
       await this.#wire.json({ method: 'DELETE', path: `/queue/${encodeURIComponent(receipt.message.id)}` })
       receipt.settle('returned')
     }).catch((error: unknown) => {
-      // It waits no more: the events tell what became of it.
+      // `notFound` means that the message is no longer queued. Events report its outcome.
       if (codeOf(error) !== 'notFound') this.#owner.warn('withdrawFailed', error)
     })
   }
@@ -122,18 +126,29 @@ export class Outbox {
   }
 }
 
-/** A decision about a call. */
-interface Decision {
+/** A decision about a call, in the form sent to the server. */
+export interface Decision extends Pick<ApproveOptions, 'arguments' | 'tellModel'> {
   approved: boolean
   reason?: string
 }
 
-/** Sends a decision until the server responds. Resolves with the loop that continues; rejects with `RemoteError`. */
+/** Returns the approval with these options. Throws `ConfigError` `invalidOption` for unknown options and for `by`. */
+export function approvalWith(options: ApproveOptions, more: readonly unknown[]): Decision {
+  checkApproval(options, more)
+  const { arguments: args, by, tellModel } = options
+  if (by !== undefined)
+    throw new ConfigError('invalidOption', 'approve does not accept "by" here: the server records who approves. Omit it.')
+  return { approved: true, ...(args !== undefined && { arguments: copyJson(args) }), ...(tellModel !== undefined && { tellModel }) }
+}
+
+/**
+ * Sends a decision, with retries until the server responds. Resolves with the id of the loop that continues. Rejects with `RemoteError`.
+ */
 export async function decide(
   wire: Wire,
   { toolCallId, argumentsHash }: Partial<ApprovalRef>,
   decision: Decision,
 ): Promise<string | undefined> {
-  const body = { ...decision, ...(argumentsHash !== undefined && { argumentsHash }) }
+  const body: JsonObject = { ...decision, ...(argumentsHash !== undefined && { argumentsHash }) }
   return wire.decide(`/approvals/${encodeURIComponent(String(toolCallId))}`, body)
 }

@@ -1,6 +1,5 @@
 import { refuseMoreAnswers } from '../../base/argument-checks.ts'
 import {
-  approvedRequest,
   checkDenial,
   checkedAnswer,
   inputFor,
@@ -20,38 +19,42 @@ import type { PendingApproval, PendingClientCall, PendingInput, RunFailure } fro
 import { endOf, type LoopRecord } from '../../contract/session/session.ts'
 import { LoggedRun } from '../../stream/logged-run.ts'
 import type { Logger } from '../../types/logger.ts'
-import type { ApprovalRef, ClientCallAnswer, InputAnswer, InputRef } from '../../types/run/question.ts'
+import type { ApprovalRef, ApproveOptions, ClientCallAnswer, InputAnswer, InputRef } from '../../types/run/question.ts'
 import type { AgentRun, Receipt, RunResult } from '../../types/run/run.ts'
 import type { RemoteError } from '../remote-error.ts'
-import type { QueuedReceipt, RemoteReceipt } from './outbox.ts'
+import { approvalWith, type Decision, type QueuedReceipt, type RemoteReceipt } from './outbox.ts'
 import { type EventBody, RunProgress } from './run-progress.ts'
 
-/** Parts of the session that a run needs. */
+type DecidedCall = Pick<PendingApproval, 'toolCallId'> & Partial<ApprovalRef>
+
+/** Parts of the session that a run uses. */
 export interface RunHost {
   readonly sessionId: string
   readonly logger: Logger | false | undefined
   stop(run: RemoteRun): void
   queue(kind: QueuedReceipt['kind'], input: PromptInput, run: RemoteRun, more: readonly unknown[]): Receipt
   answer(inputId: string, answer: InputAnswer): void
-  decide(request: { toolCallId: string; argumentsHash?: string }, approved: boolean, reason?: string): void
+  decide(request: DecidedCall, decision: Decision): void
+  /** Sends an approval with options. Rejects if the server rejects the approval. */
+  approveWith(request: DecidedCall, decision: Decision): Promise<void>
   claimCall(request: ApprovalRef, clientId: string): Promise<boolean>
   answerCall(request: ApprovalRef, answer: ClientCallAnswer, clientId?: string): Promise<void>
-  /** Called once, before its last event is visible. */
+  /** Called once, before the run's last event is emitted. */
   ended(run: RemoteRun): void
 }
 
 const nothingAsked: OpenQuestions = { approvals: [], inputs: [], clientCalls: [] }
 
 /**
- * A run on a server with the interface of a local run.
+ * A run on a server, with the interface of a local run.
  *
  * **Contract**
- * - Its events are the server's, with their cursors, while one loop runs. `id` and `loopId` are empty until the first event.
- * - If the server lost the loop and another one continues it, the run continues: `runId` stays, `seq` counts on, `loopId` changes. Missed
- *   parts come from the session's record, a truncated response ends with `stopReason` `error`, and another `agentStart` follows. There is one
- *   `agentEnd`, with the messages and usage of all loops.
- * - `result` always resolves. If the connection is lost for good, or the session is closed, it has status `error` and the code of the
- *   `RemoteError`; iteration throws that error.
+ * - Emits the server's events with their cursors while one loop runs. `id` and `loopId` are empty until the first event.
+ * - If the server lost the loop and another loop continues it, the run continues too: `runId` stays the same, `seq` keeps increasing,
+ *   `loopId` changes. Missed events are rebuilt from the session's record. A truncated response ends with `stopReason` `error`, and another
+ *   `agentStart` follows. The single `agentEnd` contains the messages and usage of all loops.
+ * - `result` always resolves. If reconnecting fails or the session is closed, the result has status `error` and the `RemoteError` code, and
+ *   iteration throws that error.
  */
 export class RemoteRun extends LoggedRun implements AgentRun {
   id = ''
@@ -70,7 +73,7 @@ export class RemoteRun extends LoggedRun implements AgentRun {
   #seq = 0
   #isRenumbered = false
   #hasEnded = false
-  /** Totals of earlier loops. */
+  /** Totals from earlier loops. */
   #earlier = { messages: [] as AgentMessage[], usage: emptyUsage() }
 
   /** `prompts`: the messages of the prompt that starts the run. */
@@ -87,7 +90,7 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     return this.#host.sessionId
   }
 
-  /** Aborts when the caller stops it. */
+  /** Aborts when the caller stops the run. */
   get stopped(): AbortSignal {
     return this.#stop.signal
   }
@@ -96,12 +99,12 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     return this.#hasEnded
   }
 
-  /** Whether a part was rebuilt from the record. */
+  /** Whether events were rebuilt from the session record. */
   get isPatched(): boolean {
     return this.#isRenumbered
   }
 
-  /** The cursor to read from. */
+  /** Returns the cursor to resume reading from. */
   get cursor(): { loopId: string; after: number } {
     return { loopId: this.loopId, after: this.#after }
   }
@@ -120,13 +123,17 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     return this.#host.queue('followUp', input, this, more)
   }
 
-  approve(request: ApprovalRef, ...more: never[]): void {
-    this.#decide(approvedRequest(request, more), true)
+  approve(request: ApprovalRef): void
+  approve(request: ApprovalRef, options: ApproveOptions): Promise<void>
+  approve(request: ApprovalRef, options?: ApproveOptions, ...more: never[]): void | Promise<void> {
+    if (options !== undefined) return this.#approveWith(request, options, more)
+    this.#host.decide(this.#decided(shownRequest(request)), { approved: true })
   }
 
   deny(request: ApprovalRef | string, reason?: string, ...more: never[]): void {
     checkDenial(reason, more)
-    this.#decide(typeof request === 'string' ? { toolCallId: request } : request, false, reason)
+    const ref = typeof request === 'string' ? { toolCallId: request } : request
+    this.#host.decide(this.#decided(ref), { approved: false, ...(reason !== undefined && { reason }) })
   }
 
   pendingApprovals(): PendingApproval[] {
@@ -172,23 +179,23 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     this.loopId = loopId
   }
 
-  /** Returns a receipt that the events of this run settle; at once if there are no more. */
+  /** Returns a receipt that the events of this run settle; immediately if there are no more. */
   expect(receipt: RemoteReceipt): void {
     if (this.#hasEnded) receipt.settle('returned')
     else if (!this.#receipts.has(receipt.message.id)) this.#receipts.set(receipt.message.id, receipt)
   }
 
-  /** Queued messages. */
+  /** Messages queued for this run. */
   get queued(): RemoteReceipt[] {
     return [...this.#receipts.values()].filter(({ status }) => status === 'queued')
   }
 
-  /** Processes the next event of the current loop; known events are skipped. */
+  /** Processes the next event of the current loop. Skips known events. */
   accept(event: AgentEvent): void {
     if (this.#hasEnded || event.seq <= this.#after) return
     const isPartlyKnown = event.type === 'messageUpdate' && event.fromSeq !== undefined && event.fromSeq <= this.#after
     this.#after = event.seq
-    // Joined deltas cannot be cut; the end of the message has the whole text.
+    // Merged deltas cannot be split. The end of the message contains the whole text.
     if (isPartlyKnown || (this.#isRenumbered && this.#progress.isDuplicate(event))) return
     if (this.id === '') this.id = event.runId
     this.loopId = event.loopId
@@ -205,20 +212,23 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     this.#emit(this.#progress.missing(record))
   }
 
-  /** Continues with the loop `nextId` after that of `record` was cut off. Created results of unfinished calls are only in the record. */
+  /**
+   * Continues with the loop `nextId` after the loop in `record` was interrupted. Only the record contains the created results of unfinished
+   * calls.
+   */
   goOnWith(record: LoopRecord, nextId: string): void {
     this.catchUp(record)
     this.#emit(this.#progress.cutOff())
     const { messages, usage } = this.#earlier
     this.#earlier = { messages: [...messages, ...record.messages], usage: combineUsage(usage, record.usage) }
     this.#isRenumbered = true
-    // Requests of the lost loop are gone.
+    // Drops the lost loop's pending requests.
     this.#open = nothingAsked
     this.loopId = nextId
     this.#after = 0
   }
 
-  /** Ends the run from the `record` of its loop, whose events are gone. */
+  /** Ends the run from its loop's `record`, because the events are no longer available. */
   finish(record: LoopRecord): void {
     this.catchUp(record)
     const { messages, usage, error, rejection } = record
@@ -240,7 +250,7 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     this.#end(this.#whole(end))
   }
 
-  /** Ends a run of which nothing is left: its input is returned. */
+  /** Ends a run that the server does not know, and returns its input. */
   refuse(error: RunFailure | undefined): void {
     this.id ||= newId()
     this.loopId ||= this.id
@@ -248,7 +258,7 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     this.#end(error === undefined ? { ...end, type: 'agentEnd', status: 'aborted' } : { ...end, type: 'agentEnd', status: 'error', error })
   }
 
-  /** Ends a run that gets no more events. */
+  /** Ends a run that receives no more events. */
   lose(error: RemoteError): void {
     if (this.#hasEnded) return
     const { messages } = this.#progress
@@ -257,10 +267,15 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     this.#settle({ status: 'error', error: toRunFailure(error), messages: all, usage, totalUsage: usage, returned: [] }, { failure: error })
   }
 
-  #decide(asked: Partial<ApprovalRef>, approved: boolean, reason?: string): void {
+  async #approveWith(request: ApprovalRef, options: ApproveOptions, more: readonly never[]): Promise<void> {
+    const decision = approvalWith(options, more)
+    return this.#host.approveWith(this.#decided(shownRequest(request)), decision)
+  }
+
+  #decided(asked: Partial<ApprovalRef>): DecidedCall {
     const { toolCallId } = requestFor(this.#open.approvals, asked)
     const { argumentsHash } = asked
-    this.#host.decide({ toolCallId, ...(argumentsHash !== undefined && { argumentsHash }) }, approved, reason)
+    return { toolCallId, ...(argumentsHash !== undefined && { argumentsHash }) }
   }
 
   #append(event: AgentEvent): void {
@@ -276,7 +291,7 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     this.#receipts.delete(messageId)
   }
 
-  /** Emits an event of this side. From then on the server's cursors do not apply to this run. */
+  /** Emits an event that this client creates. Afterwards, the server's cursors no longer apply to this run. */
   #emit(bodies: readonly EventBody[]): void {
     if (bodies.length > 0) this.#isRenumbered = true
     for (const body of bodies) this.#append({ ...body, ...this.#base() })
@@ -292,12 +307,12 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     return { ...event, runId: this.id, fromSeq: seq, seq: seq + event.seq - event.fromSeq }
   }
 
-  /** Emits the end of all loops. */
+  /** Emits the run's end event, which covers all loops. */
   #whole(end: AgentEndEvent): AgentEndEvent {
     const { messages, usage } = this.#earlier
     if (messages.length === 0) return end
     const totalUsage = combineUsage(usage, end.totalUsage ?? end.usage)
-    // The usage of earlier loops is not recorded.
+    // The record does not contain the usage of earlier loops.
     const { costUsd: _, ...last } = end
     return { ...last, messages: [...messages, ...end.messages], usage: combineUsage(usage, end.usage), totalUsage }
   }
@@ -327,7 +342,7 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     this.#settle({ status, messages, usage, totalUsage, returned, ...known }, { last: event })
   }
 
-  /** Becomes idle before the last event is visible, because a listener may prompt again. */
+  /** Reports the end to the session before the last event is delivered, because a listener may send another prompt. */
   #settle(
     outcome: Omit<RunResult, 'runId' | 'loopId' | 'sessionId' | 'text'>,
     { last, failure }: { last?: AgentEndEvent; failure?: RemoteError },

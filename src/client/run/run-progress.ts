@@ -7,13 +7,13 @@ import type { EventBase } from '../../contract/run/run-facts.ts'
 import type { TurnStartEvent } from '../../contract/run/turn-event.ts'
 import type { LoopRecord } from '../../contract/session/session.ts'
 
-/** An event without common fields. */
+/** An event without the common fields. */
 export type EventBody = AgentEvent extends infer Each ? (Each extends AgentEvent ? Omit<Each, keyof EventBase> : never) : never
 
 /**
- * Progress of a run: its messages, and what is open.
+ * A run's progress: its messages, and unfinished messages, turns and calls.
  *
- * **Contract**: a delta costs O(its length).
+ * **Contract**: processing a delta costs O(delta length).
  */
 export class RunProgress {
   readonly #messages = new Map<string, AgentMessage>()
@@ -69,23 +69,23 @@ export class RunProgress {
     return this.#usage
   }
 
-  /** Returns whether `event` repeats the start of something unfinished, or the end of something finished. */
+  /** Returns whether `event` is a duplicate: a start of an unfinished item, or an end of a finished one. */
   isDuplicate(event: AgentEvent): boolean {
     if (event.type === 'toolExecutionEnd') return event.outcome !== undefined && !this.#openTools.has(event.toolCallId)
     return event.type === 'toolExecutionStart' && this.#openTools.has(event.toolCallId)
   }
 
-  /** Returns the events that are missing for the record of a loop. */
+  /** Returns the events in a loop's record that this run has not emitted yet. */
   missing({ messages }: Pick<LoopRecord, 'messages'>): EventBody[] {
     return messages.flatMap((message) => (this.#ended.has(message.id) ? [] : this.#eventsOf(message)))
   }
 
-  /** Returns the ends of what cannot end by itself: a message in progress, and its turn. */
+  /** Returns the end events of an interrupted message and its turn. */
   cutOff(): EventBody[] {
     const open = this.#openMessage === undefined ? undefined : this.#messages.get(this.#openMessage)
     const failed: AgentMessage | undefined =
       open?.role === 'assistant'
-        ? { ...open, stopReason: 'error', errorMessage: 'The server lost this answer before it was complete.' }
+        ? { ...open, stopReason: 'error', errorMessage: 'The server lost this response before it was complete.' }
         : undefined
     const bodies: EventBody[] = failed === undefined ? [] : [{ type: 'messageEnd', messageId: failed.id, message: failed }]
     const last = failed ?? this.messages.findLast((message) => message.role === 'assistant')
@@ -110,9 +110,9 @@ function endOf({ turnIndex }: TurnStartEvent, message: LlmMessage): EventBody {
   return { type: 'turnEnd', turnIndex, message, usage, toolResults: [] }
 }
 
-/** Appends a delta to a streaming message, O(length of the delta). Call arguments are complete at the end of the message. */
+/** Appends a delta to a streaming message in O(delta length). Call arguments are set when the message ends. */
 function grow({ content }: AssistantMessage, delta: StreamDelta): void {
-  // A block that is never streamed (an image, redacted thinking) leaves an empty text in its place until the message ends.
+  // Inserts an empty text block as a placeholder for a block that is never streamed, such as an image or redacted thinking.
   while (content.length < delta.contentIndex) content.push({ type: 'text', text: '' })
   const block = content[delta.contentIndex]
   if (delta.type === 'text' && block?.type === 'text') block.text += delta.delta

@@ -9,14 +9,14 @@ import type { EventStream } from '../wire/event-stream.ts'
 import type { Wire } from '../wire/wire.ts'
 import type { RemoteRun } from './remote-run.ts'
 
-/** The input and the start of a run. */
+/** Input and start point of a run. */
 export interface Beginning {
   path: string
   body?: JsonObject
   outgoing?: OutgoingPrompt
 }
 
-/** Builds the request that starts a run: its input, the start, its settings, and the client tools. */
+/** Builds the request that starts a run, from its input, start point, settings and client tools. */
 export function bodyOf(
   { body, outgoing }: Beginning,
   { metadata, model, tools, thinking, ...settings }: Omit<ChatOptions, 'signal'>,
@@ -33,7 +33,7 @@ export function bodyOf(
   )
 }
 
-/** A starting run, and how to request it. */
+/** A run that is starting, and its request. */
 export interface Start {
   run: RemoteRun
   path: string
@@ -42,14 +42,17 @@ export interface Start {
   key: string
   wire: Wire
   feed: SessionFeed
-  /** Called if an earlier attempt has started this loop. */
+  /** Called with the loop id if an earlier attempt has already started the run. */
   adopted(loopId: string): void
 }
 
-/** Sends the start request until the server responds with the first events or the loop. Otherwise, or if stopped between attempts, rejects the run. */
+/**
+ * Sends the start request, with retries, until the server responds with the first events or the loop id. If all attempts fail or the run is
+ * stopped in between, ends the run as rejected.
+ */
 export async function startRun(start: Start): Promise<void> {
   const { run, wire, feed } = start
-  // Synchronous subscribers and stops come first.
+  // Waits a tick, so that the caller can subscribe or stop the run first.
   await undefined
   if (run.stopped.aborted) return run.refuse(undefined)
   const since = feed.connection
@@ -60,7 +63,7 @@ export async function startRun(start: Start): Promise<void> {
       await wire
         .pause(failures, error, run.stopped)
         .catch((final: unknown) => run.refuse({ code: codeOf(final), message: errorText(final) }))
-      // Nothing of the run has arrived. If an attempt started it anyway, it appears as a run of another client.
+      // No event from the run has arrived. If an attempt started the run anyway, it appears as another client's run.
       if (run.stopped.aborted && !run.hasEnded) run.refuse(undefined)
     }
   }
@@ -71,7 +74,7 @@ async function startOnce({ run, path, body, key, wire, feed, adopted }: Start, s
   try {
     stream = await wire.stream({ method: 'POST', path, key, body })
     const batch = await stream.next()
-    if (batch === undefined) throw new RemoteError('connectionLost', 'The answer ended before the first event.', { isRetryable: true })
+    if (batch === undefined) throw new RemoteError('connectionLost', 'The response ended before the first event.', { isRetryable: true })
     for (const event of batch) run.accept(event)
     feed.readOn(stream, since)
   } catch (error) {

@@ -15,7 +15,7 @@ import type { AgentRun } from '../../types/run/run.ts'
 import type { ToolTypesByName } from '../../types/tool/typed-tool.ts'
 import { type AnyTools, type ClientToolFunction, type ClientTools, keyOf } from './client-tools.ts'
 
-/** A source of client calls: a session on a server, or a local agent. */
+/** Source of client tool calls: a remote session or a local agent. */
 export interface CallSource {
   pendingClientCalls(): readonly PendingClientCall[]
   claimCall(request: ApprovalRef, clientId: string): Promise<boolean>
@@ -24,13 +24,13 @@ export interface CallSource {
   readonly logger?: Logger | false | undefined
 }
 
-/** A client tool, whose types were checked when it was registered. */
+/** A client tool whose types were checked at registration. */
 interface PageTool {
   run: ClientToolFunction
   offer?: { description: string; parameters: JsonSchema }
 }
 
-/** A call that this client runs, has finished without a recorded result, or leaves to another client. */
+/** A call that this client is running, has finished but not yet reported, or has left to another client. */
 interface KnownCall {
   call: PendingClientCall
   stop: AbortController
@@ -38,7 +38,10 @@ interface KnownCall {
   stopTimer: () => void
 }
 
-/** Milliseconds until a claim is renewed, and until a call of another client is requested again: less and more than the duration of a claim. */
+/**
+ * Milliseconds until a claim is renewed (less than a claim's duration), and until another client's call is claimed (more than that
+ * duration).
+ */
 const renewMs = 10_000
 const againMs = 35_000
 
@@ -47,17 +50,17 @@ const handlers = recordOf(
 )
 
 /**
- * Runs client calls of a run in this client.
+ * Runs client tool calls in this client.
  *
  * **Contract**
- * - Each call is claimed before it runs, so only one client runs it. If another client has no result after half a minute, this one claims
- *   it again.
- * - A result is kept until the server has recorded it: after a restart, a repeated request gets it without another run.
- * - If a handler throws, the model gets its message. A handler that ignores its signal is abandoned, and its late result dropped.
+ * - Each call is claimed before it runs, so that only one client runs it. If another client has not finished after half a minute, this
+ *   client tries to claim the call again.
+ * - A result is cached until the server has recorded it. If the server requests the call again after a restart, the cached result is sent.
+ * - If a handler throws, the model gets the error message. If a handler ignores its signal, its late result is dropped.
  */
 export class PageTools {
   readonly #source: CallSource
-  /** Secret of this client: it proves the ownership of a claim. */
+  /** Secret client id, which proves ownership of a claim. */
   readonly #clientId: string
   readonly #tools = new Map<string, PageTool>()
   readonly #calls = new Map<string, KnownCall>()
@@ -68,18 +71,21 @@ export class PageTools {
     this.#clientId = clientId
   }
 
-  /** Those that this page brings along, as a prompt declares them. */
+  /** Tool declarations to send with each prompt. */
   get offered(): ClientToolDeclaration[] {
     return [...this.#tools].flatMap(([name, { offer }]) => (offer === undefined ? [] : [{ name, ...offer }]))
   }
 
-  /** Runs calls of these tools from now on, and those that wait; returns how to stop. Throws `ConfigError` `invalidOption` for what is no tool, and for a name that is taken. */
+  /**
+   * Runs pending and later calls to these tools. Returns a function that stops running them. Throws `ConfigError` `invalidOption` for an
+   * invalid tool or a name that is already registered.
+   */
   add(given: object): () => void {
     checkOptions(given, handlers, 'tools')
     const added = Object.entries(given).map(([name, tool]) => [name, pageTool(tool)] as const)
     for (const [name] of added)
       if (this.#tools.has(name))
-        throw new ConfigError('invalidOption', `This page has a tool ${JSON.stringify(name)} already. Remove it first.`)
+        throw new ConfigError('invalidOption', `This client already has a tool named ${JSON.stringify(name)}. Remove it first.`)
     for (const [name, tool] of added) this.#tools.set(name, tool)
     this.#leave ??= this.#source.subscribe((event) => this.#heard(event))
     for (const call of this.#source.pendingClientCalls()) this.#take(call)
@@ -94,7 +100,7 @@ export class PageTools {
     if (this.#tools.size > 0) for (const call of this.#source.pendingClientCalls()) this.#take(call)
   }
 
-  /** Runs nothing any more. */
+  /** Stops running client tool calls. */
   close(): void {
     this.#leave?.()
     this.#leave = undefined
@@ -108,7 +114,7 @@ export class PageTools {
       for (const [key, { answer }] of this.#calls) if (answer === undefined) this.#drop(key)
   }
 
-  /** Its result is no longer needed; one that is being sent is kept. */
+  /** Aborts a call whose result is no longer needed, unless the result is being sent. */
   #resolved({ toolCallId, subAgent }: Pick<PendingClientCall, 'toolCallId' | 'subAgent'>): void {
     for (const [key, { call, answer }] of this.#calls) {
       const isSame = call.toolCallId === toolCallId && call.subAgent?.loopId === subAgent?.loopId
@@ -121,7 +127,7 @@ export class PageTools {
     if (tool === undefined) return
     const key = keyOf(call)
     const known = this.#calls.get(key)
-    // Requested again: its server has restarted.
+    // The server has restarted and requested the call again.
     if (known?.answer !== undefined) void this.#tell(key, known)
     if (known !== undefined) return
     const made = { call, stop: new AbortController(), stopTimer: () => undefined }
@@ -129,7 +135,7 @@ export class PageTools {
     void this.#claim(key, made, tool)
   }
 
-  /** Runs the call, once it is this page's to run. Never rejects. */
+  /** Claims the call and runs it if the claim succeeds. Never rejects. */
   async #claim(key: string, known: KnownCall, tool: PageTool): Promise<void> {
     const isMine = await this.#source.claimCall(known.call, this.#clientId).catch((error: unknown) => this.#lost(key, known, error))
     if (isMine === undefined || this.#calls.get(key) !== known) return
@@ -139,7 +145,7 @@ export class PageTools {
     }
     this.#renew(key, known)
     const answer = await answerOf(tool, known, (why) =>
-      this.#warn(new Error(`The result of ${known.call.toolName} cannot be shown: ${why}`)),
+      this.#warn(new Error(`Cannot serialize the result of ${known.call.toolName}: ${why}`)),
     )
     known.stopTimer()
     if (this.#calls.get(key) !== known || known.stop.signal.aborted) return
@@ -147,7 +153,7 @@ export class PageTools {
     await this.#tell(key, known)
   }
 
-  /** Holds the claim while the call runs. */
+  /** Renews the claim while the call runs. */
   #renew(key: string, known: KnownCall): void {
     known.stopTimer = startTimer(renewMs, () => {
       if (known.answer !== undefined) return
@@ -176,7 +182,7 @@ export class PageTools {
     }
   }
 
-  /** The call is not this page's any more. */
+  /** This client no longer holds the claim. */
   #lost(key: string, known: KnownCall, error: unknown): undefined {
     if (this.#calls.get(key) === known) this.#drop(key)
     if (!over.has(codeOf(error))) this.#warn(error)
@@ -186,7 +192,7 @@ export class PageTools {
     const known = this.#calls.get(key)
     this.#calls.delete(key)
     known?.stopTimer()
-    known?.stop.abort(new Error('The result of this call is not wanted any more.'))
+    known?.stop.abort(new Error('The result of this call is no longer needed.'))
   }
 
   #warn(error: unknown): void {
@@ -207,7 +213,7 @@ function codeOf(error: unknown): string {
 }
 
 function pageTool(given: unknown): PageTool {
-  if (typeof given === 'function') return { run: given as ClientToolFunction } // what it takes is typed where it was given
+  if (typeof given === 'function') return { run: given as ClientToolFunction } // Registration checked the parameter type.
   const { description, parameters, run } = given as { description: string; parameters: JsonSchema; run: ClientToolFunction } // just checked
   return { run, offer: { description, parameters } }
 }
@@ -225,7 +231,7 @@ async function answerOf({ run }: PageTool, { call, stop }: KnownCall, warn: (why
   }
 }
 
-/** An agent in this process, as far as it matters here. */
+/** The parts of a local agent that client tools use. */
 interface LocalAgent {
   readonly currentRun: AgentRun | undefined
   pendingClientCalls(): PendingClientCall[]
@@ -233,8 +239,8 @@ interface LocalAgent {
 }
 
 /**
- * Runs the client tool calls of an agent in this process, as `session.tools` does for a remote one; returns how to stop. Calls of
- * a paused run wait until it is continued. Throws `ConfigError` `invalidOption` for an invalid tool.
+ * Runs a local agent's client tool calls, as `session.tools` does for a remote session. Returns a function that stops running them. Calls
+ * of a paused run wait until the run continues. Throws `ConfigError` `invalidOption` for an invalid tool.
  *
  * Source: docs/concepts/tools.md
  */
@@ -242,7 +248,7 @@ export function runClientTools<Tools extends ToolTypesByName = AnyTools>(agent: 
   checkOptions(agent, withMethods('an Agent', 'subscribe', 'pendingClientCalls'), 'agent')
   const runOf = (): AgentRun => {
     const { currentRun } = agent
-    if (currentRun === undefined) throw new ConfigError('unknownCall', 'The call cannot be handled: the agent has no active run.')
+    if (currentRun === undefined) throw new ConfigError('unknownCall', 'Cannot handle the call: the agent has no active run.')
     return currentRun
   }
   const tools = new PageTools({

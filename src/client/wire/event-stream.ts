@@ -11,27 +11,29 @@ import type { NamedMedia } from './named-media.ts'
 
 interface EventStreamOptions {
   idleMs: number
-  /** Whether it responds to a start request: its first event must come at once, and comments do not count until then. */
+  /**
+   * Whether this is the response to a start request. Its first event must arrive promptly. Until then, comments do not reset the timeout.
+   */
   beginsRun: boolean
-  /** Media that events name. */
+  /** Resolver for media that events reference. */
   media: NamedMedia
   /** The session whose events are accepted. */
   sessionId: string
-  /** Aborts the request of the body. */
+  /** Aborts the request that the body belongs to. */
   letGo: () => void
-  /** Called with each version of shared state between events. */
+  /** Called with each shared-state version that arrives between events. */
   onState: (version: number) => void
 }
 
 /**
- * Yields the events of one response with their media, as batches that arrived together.
+ * Yields one response's events and their media, in batches that arrived together.
  *
  * **Contract**
- * - `next` resolves with undefined at the end, and rejects with a `RemoteError` if the response was cut, has an invalid event, or delivers no
- *   byte for `idleMs` (before a run starts: only comments). During a run, comments keep it alive; the agent limits its duration. A page that
- *   was suspended detects this when it becomes visible; a new network ends the response at once.
+ * - `next` resolves with `undefined` at the end. It rejects with `RemoteError` if the response was truncated, contains an invalid event, or
+ *   delivers no data for `idleMs`. Comments count as data only after a run has started. A suspended page checks the timeout when it becomes
+ *   visible. A network change ends the response immediately.
  * - A truncated event is dropped.
- * - `close` releases the connection, also while `next` waits. No timer and no listener outlives the stream.
+ * - `close` releases the connection, even while `next` is pending. No timer or listener outlives the stream.
  */
 export class EventStream {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>
@@ -41,9 +43,9 @@ export class EventStream {
   #stopTimer: () => void = () => undefined
   #batch: AgentEvent[] = []
   #lastAt = Date.now()
-  /** No required event has arrived, despite other data. */
+  /** Times out if no required event arrives, even if other data does. */
   #isAwaited: boolean
-  /** Media are being read, and the stream is not. */
+  /** Whether media are being read, so that reading of the stream is paused. */
   #isFilling = false
   #isClosed = false
   readonly #media: NamedMedia
@@ -76,7 +78,7 @@ export class EventStream {
         if (this.#batch.length > 0) return await this.#taken()
       }
     } catch (cause) {
-      // Complete events before the fault count.
+      // Returns complete events before throwing the error.
       this.#failure = RemoteError.isInstance(cause) ? cause : cut(cause)
       if (this.#batch.length > 0) return this.#taken()
     }
@@ -91,7 +93,7 @@ export class EventStream {
     this.#stopTimer()
     this.#stopSignals()
     this.#reader.cancel().catch(() => undefined)
-    // Firefox keeps the connection of a cancelled body until data arrives, and has only six for all tabs.
+    // Firefox keeps a cancelled body's connection open until data arrives, and allows only six connections for all tabs.
     this.#letGo()
   }
 
@@ -106,7 +108,7 @@ export class EventStream {
     this.#isFilling = true
     try {
       for (const event of batch) {
-        // Data after the end is not requested.
+        // Requests no data after the end.
         if (this.#isClosed) break
         filled.push(await this.#media.inEvent(event))
       }
@@ -117,7 +119,7 @@ export class EventStream {
     }
   }
 
-  /** One timer for all chunks: it checks when the last one arrived. */
+  /** Uses one timer for all chunks. The timer checks when the last chunk arrived. */
   #watch(ms: number): void {
     this.#stopTimer = startTimer(ms, () => this.#check())
   }
@@ -136,33 +138,32 @@ export class EventStream {
 }
 
 function cut(cause: unknown): RemoteError {
-  return new RemoteError('connectionLost', 'The connection was cut.', { cause, isRetryable: true })
+  return new RemoteError('connectionLost', 'The connection was lost.', { cause, isRetryable: true })
 }
 
 function newNetwork(): RemoteError {
-  return new RemoteError('connectionLost', 'The network has changed.', { isRetryable: true })
+  return new RemoteError('connectionLost', 'The network changed.', { isRetryable: true })
 }
 
 /** The idle timeout. */
 export function stalled(idleMs: number, missed: 'no event' | 'not even a ping' = 'not even a ping'): RemoteError {
-  const advice =
-    'Check that nothing between here and the server collects the answer, and that pingMs there is well below idleTimeoutMs here.'
-  return new RemoteError('stalled', `Nothing came for ${idleMs} ms, ${missed}. ${advice}`, { isRetryable: true })
+  const advice = "Check that no proxy buffers the response, and that the server's pingMs is well below the client's idleTimeoutMs."
+  return new RemoteError('stalled', `The stream was silent for ${idleMs} ms: ${missed}. ${advice}`, { isRetryable: true })
 }
 
 /** One frame of a stream: its data, its name, and its cursor. */
 type ReadFrame = (data: string, name: string | undefined, id: string | undefined) => AgentEvent | undefined
 
 /**
- * Decodes the frames of one stream. Use one reader per stream, because a frame omits fields that equal the previous event's. Returns undefined
- * for a repeated frame.
+ * Decodes the frames of one stream. Use one reader per stream, because a frame omits fields that equal the previous event's. Returns
+ * undefined for a repeated frame.
  *
- * Throws `RemoteError` for an invalid frame: the connection is then reopened after the last valid event.
+ * Throws `RemoteError` for an invalid frame. The connection is then reopened after the last valid event.
  */
 function createEventReader(sessionId: string, onState: (version: number) => void): ReadFrame {
   const decoder = eventDecoder()
   let [newest, run] = [0, '']
-  /** Whether the first frame of a stream or a run is complete, with its run. */
+  /** Returns whether the first frame of a stream or run is complete and includes the run. */
   const isOfAnother = (data: string): boolean => ![undefined, run].includes(/"runId":"([^"]*)"/.exec(data)?.[1])
   return (data, name, id) => {
     if (name === 'error') throw cutShort(data)
@@ -171,22 +172,22 @@ function createEventReader(sessionId: string, onState: (version: number) => void
       if (version !== undefined) onState(version)
       return undefined
     }
-    // A proxy has repeated it. Another run starts a new count.
+    // A proxy repeated the frame. Another run starts a new count.
     if (id !== undefined && Number(id) <= newest && !isOfAnother(data)) return undefined
     try {
       const event = decoder.decode(data, id)
-      if (event.sessionId !== sessionId) throw new Error('An event of another session came.')
+      if (event.sessionId !== sessionId) throw new Error('The event belongs to another session.')
       newest = event.seq
       run = event.runId
       return event
     } catch (cause) {
-      const advice = 'Check url, and what stands between here and the server.'
+      const advice = 'Check url and any proxy between client and server.'
       throw new RemoteError('unexpectedAnswer', `${errorText(cause)} ${advice}`, { cause, isRetryable: true })
     }
   }
 }
 
-/** Returns the version of a frame, if it has one. */
+/** Returns the shared-state version in a frame, if any. */
 function versionIn(data: string): number | undefined {
   const version = fieldIn(parsedJson(data), 'version')
   return typeof version === 'number' && Number.isSafeInteger(version) ? version : undefined
@@ -194,7 +195,7 @@ function versionIn(data: string): number | undefined {
 
 /** The server reports that it cannot continue its run for this reader. */
 function cutShort(data: string): RemoteError {
-  return new RemoteError('connectionLost', `The server cut the stream: ${reasonIn(data)}`, { isRetryable: true })
+  return new RemoteError('connectionLost', `The server ended the stream: ${reasonIn(data)}`, { isRetryable: true })
 }
 
 function reasonIn(data: string): string {

@@ -6,24 +6,24 @@ import type { AgentMessage } from '../../contract/message/message.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import { RemoteError } from '../remote-error.ts'
 
-/** Reads bytes that the session stores under a name. Rejects with `RemoteError`. */
+/** Reads a blob that the session stores. Rejects with `RemoteError`. */
 type ReadBytes = (blob: StoredBytes) => Promise<Uint8Array>
 
-/** Maximum base64 characters cached by name: an image is in a delta, in the end of its response and in that of its turn. */
+/** Maximum base64 characters to cache, because the same image appears in a delta, in `messageEnd` and in `turnEnd`. */
 const maxKept = 32 * 1024 * 1024
 
-/** Maximum names per event, and maximum base64 characters of them. Real runs stay far below; a hostile server could fill the memory. */
+/** Maximum media references per event, and maximum total base64 characters. Prevents a hostile server from exhausting memory. */
 const mostOfEvent = { names: 1000, chars: 256 * 1024 * 1024 }
 
-/** Error codes of a server without data under a name. */
+/** Error codes for missing media. */
 const missingCodes = new Set<string>(['notFound', 'gone'])
 
 /**
- * Resolves media that a server names in events.
+ * Resolves media that a server references in events.
  *
  * **Contract**
- * - Each name is requested once while it stays in the cache; media of this client are not requested.
- * - A name without data stays, and `onMissing` gets the reason; so does a name beyond a thousand per event, or beyond 256 MB. Rejects if a
+ * - Each reference is requested once while it stays in the cache. Media that this client sent are not requested.
+ * - References without data, over a thousand per event, or beyond 256 MB stay unresolved, and `onMissing` gets the reason. Rejects if a
  *   request fails.
  */
 export class NamedMedia {
@@ -32,9 +32,9 @@ export class NamedMedia {
   /** Base64 by hash, newest last. */
   readonly #known = new Map<string, string>()
   #kept = 0
-  /** Sent base64 whose hash was not needed yet. */
+  /** Sent media as base64 whose hash has not been computed yet. */
   #sent: readonly string[] = []
-  /** Cached copies per object. */
+  /** Cached copies by object. */
   readonly #copies = new WeakMap<object, object>()
 
   constructor(read: ReadBytes, onMissing: (error: RemoteError) => void) {
@@ -47,7 +47,7 @@ export class NamedMedia {
     this.#sent = mediaIn(messages).flatMap(({ data }) => data ?? [])
   }
 
-  /** Returns whether an event names media. */
+  /** Returns whether an event references media. */
   isNamedIn(event: AgentEvent): boolean {
     return namesIn(event).length > 0
   }
@@ -60,7 +60,9 @@ export class NamedMedia {
     for (const name of names) {
       if (found.has(name.hash)) continue
       if (looked++ >= mostOfEvent.names || chars >= mostOfEvent.chars) {
-        this.#onMissing(new RemoteError('unexpectedAnswer', 'An event names more media than a client takes: the rest stay named.'))
+        this.#onMissing(
+          new RemoteError('unexpectedAnswer', 'An event references more media than a client loads. The rest remain references.'),
+        )
         break
       }
       const data = this.#known.get(name.hash) ?? (await this.#ownOf(name)) ?? (await this.#readOf(name))
@@ -82,7 +84,9 @@ export class NamedMedia {
 
   async #readOf(name: StoredBytes): Promise<string | undefined> {
     if (!isName(name)) {
-      this.#onMissing(new RemoteError('unexpectedAnswer', 'An event names bytes that no session keeps: no hash, or too many of them.'))
+      this.#onMissing(
+        new RemoteError('unexpectedAnswer', 'An event has an invalid media reference: its hash is malformed or its size is too large.'),
+      )
       return undefined
     }
     try {
@@ -106,7 +110,7 @@ export class NamedMedia {
   }
 }
 
-/** Returns whether a name is plausible, because memory is reserved for it. */
+/** Returns whether a reference is valid. The client reserves memory for the stated size, so the size is checked too. */
 function isName({ hash, bytes }: StoredBytes): boolean {
   return isHash(hash) && Number.isInteger(bytes) && bytes >= 0 && bytes <= maxInlineBytes
 }

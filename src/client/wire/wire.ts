@@ -17,7 +17,7 @@ import { NamedMedia } from './named-media.ts'
 /** A request about a session. */
 export interface Ask {
   method: 'GET' | 'POST' | 'DELETE'
-  /** The path after the session's URL, such as `/runs`. */
+  /** Path relative to the session's URL, such as `/runs`. */
   path: string
   body?: JsonObject
   /** The idempotency key of a request that must run once. */
@@ -25,18 +25,18 @@ export interface Ask {
 }
 
 /**
- * Prevents caching of the response: of two tabs that read the same events, the browser would let the second wait for the first. Some runtimes
+ * Disables caching, because otherwise a browser delays a second tab's request for the same events until the first one ends. Some runtimes
  * reject this option.
  */
 const uncached: RequestInit = 'cache' in Request.prototype ? { cache: 'no-store' } : {}
 
-/** Maximum bytes of JSON in one response. A history may contain media. */
+/** Maximum bytes of a JSON response. Large, because a history may contain media. */
 const maxJsonBytes = 256 * 1024 * 1024
 
-/** Sends requests about one session with retries. */
+/** Sends requests for one session, with retries. */
 export class Wire {
   readonly patience: Patience
-  /** Media that events of the session name. */
+  /** Resolver for media that the session's events reference. */
   readonly media: NamedMedia
   #onState: (version: number) => void = () => undefined
   readonly #options: RemoteSessionOptions
@@ -61,17 +61,17 @@ export class Wire {
     return this.#closed.signal.aborted
   }
 
-  /** `listener` is called with each version of shared state that a stream reports between events. */
+  /** Calls `listener` with each shared-state version that a stream reports between events. */
   hearState(listener: (version: number) => void): void {
     this.#onState = listener
   }
 
-  /** Aborts all requests and waits. */
+  /** Aborts all requests and backoff waits. */
   close(): void {
-    this.#closed.abort(new RemoteError('closed', 'The session was closed on this side.'))
+    this.#closed.abort(new RemoteError('closed', 'This client closed the session.'))
   }
 
-  /** Returns the events of a response, in one attempt. Rejects with `RemoteError`. */
+  /** Sends a request once and returns the response's event stream. Rejects with `RemoteError`. */
   async stream(ask: Ask): Promise<EventStream> {
     const connection = new AbortController()
     const letGo = (): void => connection.abort()
@@ -89,19 +89,21 @@ export class Wire {
     }
   }
 
-  /** Returns the JSON of a response, with retries; undefined without a body. Rejects with `RemoteError`. */
+  /** Sends a request with retries and returns the response's JSON, or `undefined` without a body. Rejects with `RemoteError`. */
   json(ask: Ask): Promise<unknown> {
     return this.insist(() => this.ask(ask))
   }
 
-  /** Posts a decision until the server responds. Resolves with the loop that continues; rejects with `RemoteError`. */
+  /**
+   * Posts a decision, and retries until the server responds. Resolves with the id of the loop that continues. Rejects with `RemoteError`.
+   */
   async decide(path: string, body: JsonObject): Promise<string | undefined> {
     let mayBeDone = false
     const answer = await this.insist(async () => {
       try {
         return await this.ask({ method: 'POST', path, body })
       } catch (error) {
-        // The response to the previous attempt was lost: the request is no longer pending because it was accepted.
+        // The previous attempt's response was lost, but the decision was accepted, so the request is no longer pending.
         if (mayBeDone && codeOf(error) === 'notFound') return {}
         mayBeDone = true
         throw error
@@ -111,7 +113,7 @@ export class Wire {
     return typeof loopId === 'string' ? loopId : undefined
   }
 
-  /** Does the same as `json` in one attempt. */
+  /** Like `json`, but without retries. */
   async ask(ask: Ask): Promise<unknown> {
     const response = await this.#answer(ask)
     if (response.status === 204) return undefined
@@ -119,7 +121,7 @@ export class Wire {
     return this.#whole((signal) => jsonOf(response, signal))
   }
 
-  /** Returns stored bytes in one attempt. Any duration is accepted while data arrives; more bytes than named are not read. */
+  /** Returns stored bytes, without retries. There is no time limit while data arrives. Reads at most the announced number of bytes. */
   async #bytes({ hash, bytes }: StoredBytes): Promise<Uint8Array> {
     const response = await this.#answer({ method: 'GET', path: `/blobs/${encodeURIComponent(hash)}` })
     const reader = response.body?.getReader()
@@ -135,7 +137,7 @@ export class Wire {
     }
     if (at === bytes && (await isBytesOf(hash, read))) return read
     const came = at === bytes ? 'other bytes than' : `${at < bytes ? at : 'more'} bytes, and not`
-    throw new RemoteError('unexpectedAnswer', `The answer has ${came} the ${bytes} that the file has.`, { isRetryable: true })
+    throw new RemoteError('unexpectedAnswer', `The response has ${came} the ${bytes} of the file.`, { isRetryable: true })
   }
 
   async #nextOf(reader: ReadableStreamDefaultReader<Uint8Array> | undefined): Promise<Uint8Array | undefined> {
@@ -151,7 +153,7 @@ export class Wire {
       return await this.#untilStalled(read)
     } catch (cause) {
       if (RemoteError.isInstance(cause)) throw cause
-      throw new RemoteError('connectionLost', 'The answer was cut before it was complete.', { cause, isRetryable: true })
+      throw new RemoteError('connectionLost', 'The connection was lost before the response was complete.', { cause, isRetryable: true })
     }
   }
 
@@ -166,7 +168,10 @@ export class Wire {
     }
   }
 
-  /** Waits before the next attempt after that many failures in a row, until `stopped` aborts. Rejects with the error if there is none. */
+  /**
+   * Waits before the next attempt, based on the number of consecutive failures, until `stopped` aborts. Rejects with the error if no
+   * attempts are left.
+   */
   async pause(failures: number, error: unknown, stopped?: AbortSignal): Promise<void> {
     if (!RemoteError.isInstance(error) || !error.isRetryable) throw error
     if (this.isClosed) throw this.#closed.signal.reason
@@ -182,7 +187,7 @@ export class Wire {
   async #answer(ask: Ask, init: RequestInit = {}): Promise<Response> {
     const response = await this.#send(ask, init)
     if (response.ok) return response
-    // The token expired meanwhile, and the function returns a new one.
+    // The token has expired, and the header function returns a new one.
     const isExpired = response.status === 401 && typeof this.#options.headers === 'function'
     if (!isExpired) throw await this.#refusal(response, ask)
     await response.body?.cancel().catch(() => undefined)
@@ -202,7 +207,7 @@ export class Wire {
       return await this.#untilStalled(() => send(request))
     } catch (cause) {
       if (RemoteError.isInstance(cause)) throw cause
-      throw new RemoteError('connectionLost', `The server could not be reached: ${errorText(cause)}${ofPage(cause)}`, {
+      throw new RemoteError('connectionLost', `Cannot reach the server: ${errorText(cause)}${ofPage(cause)}`, {
         cause,
         isRetryable: true,
       })
@@ -210,15 +215,15 @@ export class Wire {
   }
 
   /**
-   * Validated here, not when the session is created, because server rendering sends no requests and needs no absolute URLs. Messages of the
-   * platform may contain secrets of a URL or a header.
+   * Validated here instead of at session creation, because server-side rendering sends no requests and needs no absolute URL. Omits the
+   * platform's message, which may contain secrets from a URL or header.
    */
   #requestTo(path: string, init: RequestInit): Request {
     try {
       return new Request(this.#base + path, init)
     } catch {
-      const advice = 'Outside of a page it must be a whole one, such as "https://agents.example/api", without a name and a password in it.'
-      throw new RemoteError('invalidOption', `url is no address that can be asked. ${advice}`)
+      const advice = 'Outside a browser, pass an absolute URL without credentials, such as "https://agents.example/api".'
+      throw new RemoteError('invalidOption', `Invalid url. ${advice}`)
     }
   }
 
@@ -240,24 +245,20 @@ export class Wire {
 async function jsonOf(response: Response, signal: AbortSignal): Promise<unknown> {
   const { bytes, isWhole } = await readBytes(response, maxJsonBytes, signal)
   if (isWhole) return JSON.parse(new TextDecoder().decode(bytes))
-  throw new RemoteError('unexpectedAnswer', `The answer is longer than ${maxJsonBytes} bytes. Check url.`)
+  throw new RemoteError('unexpectedAnswer', `The response is longer than ${maxJsonBytes} bytes. Check url.`)
 }
 
 function gaveUp(failures: number, cause: RemoteError): RemoteError {
-  // The last failure says more than the fact that it was the last.
+  // Throws the last failure, which is more informative than an error about the number of attempts.
   const why = cause.message.replace(/\.$/, '')
   const code = cause.code === 'unexpectedAnswer' ? cause.code : 'connectionLost'
-  return new RemoteError(
-    code,
-    `The session could not be reached, ${failures} times in a row; the last time: ${why}. Call load() to try again.`,
-    {
-      cause,
-      ...(cause.status !== undefined && { status: cause.status }),
-    },
-  )
+  return new RemoteError(code, `Cannot reach the session after ${failures} attempts. Last error: ${why}. Call load() to retry.`, {
+    cause,
+    ...(cause.status !== undefined && { status: cause.status }),
+  })
 }
 
-/** Browsers report the same for an unreachable server and a rejected cross-origin request. */
+/** Browsers report the same error for an unreachable server and a rejected cross-origin request. */
 function ofPage(cause: unknown): string {
   const isBrowser = /^(?:Failed to fetch|Load failed|NetworkError when attempting)/.test(errorText(cause))
   return isBrowser ? '. Is it running, and does it list the origin of this page in cors?' : ''

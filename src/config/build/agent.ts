@@ -40,6 +40,7 @@ export async function agentOf(build: Build, source: AgentSource): Promise<Agent>
   const options = {
     ...{ session, hooks, plugins, choices, workspace: place.workspace, logger: host.logger },
     skills: await skillsAt(build, place, layeredSetting(layers, 'skills')),
+    context: config.agent?.context,
     resolveMedia: resolveMediaOf(config),
     ...(await systemPrompt(build, source, place)),
     ...agentSettings(config, layers),
@@ -52,7 +53,7 @@ export async function agentOf(build: Build, source: AgentSource): Promise<Agent>
   return agentWithServers({ ...definedFields(options), model }, own, { servers: await serversAt(build, place), isSearched })
 }
 
-/** Offloading needs an agent that can read files, else the content would be lost to it. */
+/** Offloading requires an agent that can read files. Otherwise, the agent could not access the content. */
 function offloadOf(section: ToolsSection = {}, own: readonly AgentTool[], { workspace }: AgentPlace): AgentOptions['offload'] {
   const { offload_over: over } = section
   if (over === undefined) return undefined
@@ -73,7 +74,7 @@ async function agentWithServers(
   const all = () => [...own, ...(isSearched ? toolSearch(ofServers()) : ofServers())]
   const systemPrompt = [options.systemPrompt, servers.instructions].filter(Boolean).join('\n\n')
   const agent = new Agent({ ...options, ...(systemPrompt !== '' && { systemPrompt }), tools: all(), owns: [servers] })
-  // A set changes in place, so the agent gets a new list for the next run.
+  // Sets change in place, so the agent gets a new list for the next run.
   for (const set of servers.sets) set.subscribe(() => agent.configure({ tools: all() }))
   return agent
 }
@@ -88,7 +89,7 @@ async function systemPrompt(build: Build, { promptLayers }: AgentSource, place: 
   return prompt === undefined ? {} : { systemPrompt: await systemPromptOf(build, { text: prompt.value, path: prompt.path }, place) }
 }
 
-/** Returns the tools that the agent may use, and those that a prompt may enable. */
+/** Returns the tools that the agent can use, and the tools that a prompt can enable. */
 async function ownTools(
   build: Build,
   place: AgentPlace,

@@ -16,29 +16,30 @@ import { type AgentSource, severalAgents, singleAgent } from './settings.ts'
 import { askForTrust } from './trust.ts'
 
 /**
- * Creates the agent of `[agent]` and its profile. For `[[agent.instances]]` use `agentsFromConfig`.
+ * Creates the agent defined by `[agent]` and its profile. For `[[agent.instances]]`, use `agentsFromConfig`.
  *
  * **Contract**
  * - Applies every setting or rejects with `ConfigError` and its `field`: `invalidField`, `missingEnvVar`, `badReference`, `invalidTool`,
  *   `untrusted`, `unsupported` (the host lacks a feature), `io`. Errors contain no values of variables.
  * - Runs, reads and sends nothing before the host has granted all trust requests.
- * - `config` may be written by hand; it is not modified. Started servers are closed by `agent.close()`, or at once if the agent cannot be
- *   created.
- * - Logs unread warnings of `config` once, to the logger of `host`.
+ * - `config` may be a hand-written object. It is not modified. `agent.close()` closes started servers. If the agent cannot be created, they
+ *   are closed immediately.
+ * - Logs unread warnings of `config` once, to the host's logger.
  *
  * Source: docs/reference/configuration.md
  */
 export async function agentFromConfig(config: AgentConfig, host: ConfigHost = {}): Promise<Agent> {
   const [agent] = (await made(config, host, ({ config: own }) => [singleAgent(own)])).values()
-  if (agent === undefined) throw new ConfigError('invalidField', 'The configuration describes no agent.')
+  if (agent === undefined) throw new ConfigError('invalidField', 'The configuration defines no agent.')
   return agent
 }
 
 /**
- * Creates all agents of `[[agent.instances]]` by name, in file order. Without instances, returns that of `agentFromConfig` as `default`.
+ * Creates all agents of `[[agent.instances]]` by name, in file order. Without instances, returns the agent of `agentFromConfig` as
+ * `default`.
  * Rejects like `agentFromConfig`.
  *
- * All agents share entities between `%` and MCP servers. The last agent to close closes the servers.
+ * All agents share MCP servers and entities referenced with `%`. The last agent to close closes the servers.
  *
  * Source: docs/reference/configuration.md
  */
@@ -73,14 +74,16 @@ async function made(given: AgentConfig, host: ConfigHost, sourcesOf: (build: Bui
 
 const limiters = new WeakMap<AgentConfig, Build['limiters']>()
 
-/** Returns the limiters of a configuration. A server creates an agent per session, and all of them call the same provider. */
+/**
+ * Returns the limiters of a configuration. Shared, because a server creates one agent per session and all of them call the same provider.
+ */
 function limitersOf(config: AgentConfig): Build['limiters'] {
   const known = limiters.get(config) ?? new Map()
   limiters.set(config, known)
   return known
 }
 
-/** Adds the position in the text and removes values of variables. */
+/** Adds the position in the text to an error, and removes values of variables. */
 function explained(error: ConfigError, config: AgentConfig, env: NonNullable<ConfigHost['env']>): ConfigError {
   const values = [...variablesIn(config)].flatMap((name) => ownOf(env, name) ?? [])
   const message = withoutSecret(error.message, values)

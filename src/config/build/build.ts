@@ -8,19 +8,19 @@ import { hasVariable } from '../read/env.ts'
 import type { Entity } from '../references.ts'
 import type { AgentConfig } from '../schema/sections.ts'
 
-/** Shared state while agents are created. */
+/** State shared while agents are created. */
 export interface Build {
-  /** Normalized, with variables substituted: may hold secrets. */
+  /** Normalized configuration with variables substituted; may contain secrets. */
   config: AgentConfig
-  /** The same without substitution of `${VARIABLES}`. */
+  /** Normalized configuration with `${VARIABLES}` unsubstituted. */
   raw: AgentConfig
   host: ConfigHost
   entities: readonly Entity[]
   /** Instances shared by `%` references. */
   made: Map<string, unknown>
-  /** Limiters by section, shared by all agents that are ever created from this configuration. */
+  /** Limiters by section, shared by all agents created from this configuration. */
   limiters: Map<string, Limiter>
-  /** Opened resources, closed if an agent cannot be created. */
+  /** Open resources, closed if an agent cannot be created. */
   opened: { close(): unknown }[]
 }
 
@@ -33,7 +33,7 @@ export function shared<T>(made: Map<string, unknown>, key: string, make: () => T
 /** Prefix of a file path in a prompt. */
 const filePrefix = 'file:'
 
-/** Whether a path may leave its base directory. A path with a variable may. */
+/** Returns whether a path may leave its base directory. A path with a variable may. */
 export function isOutside(path: string): boolean {
   if (path.startsWith('~') || hasVariable(path)) return true
   try {
@@ -45,23 +45,23 @@ export function isOutside(path: string): boolean {
   }
 }
 
-/** Returns the path of a prompt that names a file, else `undefined`. */
+/** Returns the path of a prompt that refers to a file, or `undefined`. */
 export function filePathOf(prompt: string): string | undefined {
   return prompt.startsWith(filePrefix) ? prompt.slice(filePrefix.length).trim() : undefined
 }
 
-/** Returns the workspace of an agent: the host's for the path at `field`. */
+/** Returns the host's workspace for the path at `field`. */
 export async function placeOfAgent({ host, made }: Build, path: string, field: Path): Promise<AgentPlace> {
   const { workspace } = host
   if (workspace === undefined) return { path }
   const key = `workspace ${path}`
   if (!made.has(key)) made.set(key, typeof workspace === 'function' ? workspace(path) : partAt(workspace, path, field))
-  return { path, workspace: await (made.get(key) as ReturnType<typeof partAt>) } // Keys of this kind hold only workspaces.
+  return { path, workspace: await (made.get(key) as ReturnType<typeof partAt>) } // Keys of this kind contain only workspaces.
 }
 
 function partAt(workspace: NonNullable<AgentPlace['workspace']>, path: string, field: Path): NonNullable<AgentPlace['workspace']> {
   if (!isOutside(path)) return partOfWorkspace(workspace, path)
-  const message = `${fieldOf(field)} is ${JSON.stringify(path)}, which is not within the workspace of the host. A host that can reach it gives workspace as a function.`
+  const message = `${fieldOf(field)} is ${JSON.stringify(path)}, which is outside the workspace of the host. To allow it, the host must pass workspace as a function.`
   throw fieldError('unsupported', field, message)
 }
 
@@ -83,7 +83,7 @@ function partOfWorkspace(workspace: Workspace, directory: string): Workspace {
       return entries.map((entry) => ({ ...entry, path: entry.path.slice(base.length + 1) }))
     },
     remove: async (path, options) => {
-      // Passes the root on, because the workspace itself refuses to remove its root.
+      // Passes the root through, because the workspace itself refuses to remove its root.
       await workspace.remove(resolvePath(path) === '.' ? '.' : within(path), options)
     },
   }

@@ -15,7 +15,7 @@ export function scriptsOf({ callbacks = {}, hooks = {} }: AgentConfig): HookScri
   for (const name of Object.keys(hooks)) throw onlyInCode(['hooks', name], 'it is a function, and agent.configure sets it')
   for (const [name, script] of Object.entries(scripts))
     if (script.trim() === '' || script.includes('::'))
-      throw invalidField(['callbacks', name], script, 'the path of a script', 'Functions of plugins are hooks of the agent, set in code.')
+      throw invalidField(['callbacks', name], script, 'the path of a script', 'Set functions of plugins in code, as hooks of the agent.')
   return optionsOf(callbacksKeys, scripts, ['callbacks'])
 }
 
@@ -28,12 +28,12 @@ export function hooksOf({ config, host }: Build, place: AgentPlace): LoopHooks |
 }
 
 function onlyInCode(path: readonly string[], how: string): ConfigError {
-  return fieldError('unsupported', path, `${fieldOf(path)} cannot be said in a file: ${how}. Leave it out.`)
+  return fieldError('unsupported', path, `${fieldOf(path)} is not supported in a file: ${how}. Remove it.`)
 }
 
 /**
- * Loads the plugins of `[agent] plugins`, in file order. All agents of a configuration share them. Rejects with `ConfigError` with the
- * `field`.
+ * Loads the plugins of `[agent] plugins`, in file order. All agents of a configuration share them. Rejects with a `ConfigError` that
+ * includes the `field`.
  */
 export async function pluginsOf(build: Build): Promise<readonly AgentPlugin[] | undefined> {
   const { plugins = [] } = build.config.agent ?? {}

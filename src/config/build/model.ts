@@ -33,9 +33,9 @@ import { type AskedModel, checkKeyHost, type FactoryOptions, factories, servedSe
 export interface ModelWish {
   provider?: string | undefined
   model?: string | undefined
-  /** Priority at the limiter of its section. */
+  /** Priority in the section's limiter. */
   priority: Priority
-  /** Path of the field `provider`. */
+  /** Path of the `provider` field. */
   path: Path
 }
 
@@ -49,21 +49,21 @@ export async function modelFor(build: Build, { provider, model, priority, path }
   return key === undefined ? make() : shared(build.made, `model ${key} ${priority} ${model ?? ''}`, make)
 }
 
-/** Creates the model of a section, with fallbacks to others if it lists any. */
+/** Creates the model of a section, including the fallbacks that it lists. */
 async function withFallbacks(build: Build, { fallback: names = [], ...own }: AskedSection, at: Path, priority: Priority): Promise<Model> {
   const first = await withLimiter(build, own, at, priority)
   if (names.length === 0) return first
   const others = names.map((name, index) => {
     const found = sectionOrModel(build, name, undefined, [...at, 'fallback', index])
     if (!('section' in found)) return found
-    // Ignores fallbacks of fallbacks, which could form a circle.
+    // Ignores fallbacks of fallbacks, because they could form a cycle.
     const { fallback: _further, ...section } = found.section
     return withLimiter(build, section, found.at, priority)
   })
   return fallback([first, ...(await Promise.all(others))])
 }
 
-/** Creates the model of a section. A limiter queues its calls if the section has one. */
+/** Creates the model of a section. If the section has a limiter, the limiter queues calls. */
 async function withLimiter(build: Build, { limiter: section, ...own }: AskedSection, at: Path, priority: Priority): Promise<Model> {
   const model = await madeModel(build, own, at)
   if (section === undefined) return model
@@ -76,7 +76,11 @@ function hostModel({ host }: Build, id: string, model: string | undefined, path:
   const found = host.models !== undefined ? ownOf(host.models, id) : undefined
   if (found === undefined) {
     const known = Object.keys(host.models ?? {}).join(', ') || 'none'
-    throw fieldError('badReference', path, `${fieldOf(path)} names the model ${JSON.stringify(id)} of the host, which has: ${known}.`)
+    throw fieldError(
+      'badReference',
+      path,
+      `${fieldOf(path)} names the model ${JSON.stringify(id)}, which the host does not define. It defines: ${known}.`,
+    )
   }
   if (model === undefined || model === found.config.id) return found
   const config = { ...found.config, id: model, name: model }
@@ -88,7 +92,7 @@ function hostModel({ host }: Build, id: string, model: string | undefined, path:
   return { ...found, config }
 }
 
-/** Resolves `provider` to a model of the host or to a section. A key identifies a shared model. */
+/** Resolves `provider` to a host model or to a section. The key identifies a shared model. */
 function sectionOrModel(
   build: Build,
   provider: string | undefined,
@@ -112,7 +116,7 @@ interface AskedSection extends ModelSection {
   asked?: AskedModel
 }
 
-/** Drops the section's name, which belongs to the original model. */
+/** Omits the section's name, which belongs to the original model. */
 function withModel({ name: _, ...section }: ModelSection, asked: AskedModel): AskedSection {
   return { ...section, asked }
 }
@@ -125,7 +129,7 @@ async function madeModel({ host, config, raw }: Build, { asked, ...given }: Aske
       [...path, 'model'],
       written.model,
       'the id of a model, such as "claude-sonnet-5"',
-      written.model === undefined ? 'It is the key model of the section provider.' : '',
+      written.model === undefined ? 'The key is model in the section provider.' : '',
     )
   const own = await host.createModel?.(written)
   if (own !== undefined) {
@@ -138,7 +142,7 @@ async function madeModel({ host, config, raw }: Build, { asked, ...given }: Aske
     throw fieldError(
       'unsupported',
       [...path, 'api'],
-      `${fieldOf([...path, 'api'])} is "${protocol}", which only a host can play: give createModel.`,
+      `${fieldOf([...path, 'api'])} is "${protocol}", which only the host can create. Pass createModel.`,
     )
   }
   checkOnlyFor(section, protocol, path)
@@ -150,10 +154,10 @@ async function madeModel({ host, config, raw }: Build, { asked, ...given }: Aske
   checkKeyHost(rawSection(raw, path), model.config.baseUrl, path)
   if (section.catalogue === true && config.execution?.max_cost !== undefined && !hasRates(model.config)) throw unpriced(id, path)
   if (model.unusable === undefined) return model
-  // The factory names its usual variable with code syntax; files use another one.
+  // The factory's error shows code syntax for its environment variable. Files use different syntax.
   const [, variable = 'MY_KEY'] = /process\.env\.(\w+)/.exec(model.unusable) ?? []
-  const advice = `Name a variable of the environment, such as api_key = "\${${variable}}", or with base_url a server that needs no key.`
-  const message = `${fieldOf([...path, 'api_key'])} is missing, or empty: the key of model ${JSON.stringify(id)}. ${advice}`
+  const advice = `Name an environment variable, such as api_key = "\${${variable}}", or set base_url to a server that needs no key.`
+  const message = `${fieldOf([...path, 'api_key'])} is missing or empty, so model ${JSON.stringify(id)} has no key. ${advice}`
   throw fieldError('invalidField', [...path, 'api_key'], message)
 }
 
@@ -162,10 +166,10 @@ function rawSection(raw: AgentConfig, path: Path): ModelSection {
   return modelsIn(raw).find(([, at]) => fieldOf(at) === fieldOf(path))?.[0] ?? {}
 }
 
-/** Error for a requested price list without prices of this model. */
+/** Error for a section that requests catalogue prices that do not exist for this model. */
 function unpriced(id: string, path: Path): ConfigError {
   const at = [...path, 'catalogue']
-  const message = `${fieldOf(at)} knows no prices of ${JSON.stringify(id)}, so execution.max_cost could not hold. Write its rates into [${fieldOf(path)}.cost].`
+  const message = `${fieldOf(at)} has no prices for ${JSON.stringify(id)}, so execution.max_cost cannot be enforced. Add its rates to [${fieldOf(path)}.cost].`
   return fieldError('invalidField', at, message)
 }
 
@@ -173,12 +177,11 @@ function unpriced(id: string, path: Path): ConfigError {
 function checkAddress({ base_url }: ModelSection, path: Path): void {
   if (base_url === undefined || base_url === '' || /^https?:$/.test(URL.parse(base_url)?.protocol ?? '')) return
   const at = [...path, 'base_url']
-  throw fieldError('invalidField', at, `${fieldOf(at)} is no address: it must be absolute, http or https.`)
+  throw fieldError('invalidField', at, `${fieldOf(at)} must be an absolute http or https URL.`)
 }
 
 /**
- * Translates an error of a factory to the keys of the file. The error points at the key that its message begins with, else at the
- * section.
+ * Translates a factory error to the file's keys. The error points at the key that its message begins with, or otherwise at the section.
  */
 function inSection(error: unknown, section: ModelSection, path: Path, asked?: AskedModel): unknown {
   if (!ConfigError.isInstance(error)) return error
@@ -210,7 +213,7 @@ function factoryOptions(section: ModelSection, path: Path): FactoryOptions {
   const { model: _, api: __, limiter: ___, fallback: ____, api_key, catalogue: isPriced, cost, compat, ...own } = section
   return {
     ...optionsOf(modelKeys, own, path),
-    // A blank key counts as none: local servers need none.
+    // A blank key counts as unset, because local servers do not need a key.
     ...(api_key !== undefined && api_key.trim() !== '' && { apiKey: api_key }),
     ...(isPriced === true && { catalogue }),
     ...(cost !== undefined && { cost: costOf(cost, [...path, 'cost']) }),
@@ -222,7 +225,7 @@ const free: TokenRates = { inputPerMillion: 0, outputPerMillion: 0, cacheReadPer
 
 function costOf({ tiers, ...base }: CostSection, path: Path): CostConfig {
   const rates = { ...free, ...optionsOf(costKeys, base, path) }
-  // Writes with a one-hour lifetime use the rate of their own tier.
+  // Cache writes with a one-hour lifetime use the tier's own rate.
   const { cacheWrite1hPerMillion: _, ...short } = rates
   return { ...rates, ...(tiers !== undefined && { tiers: tiers.map((tier) => ({ ...short, ...optionsOf(costTierKeys, tier, path) })) }) }
 }

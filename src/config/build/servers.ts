@@ -1,5 +1,6 @@
 import { mcpInstructions } from '../../mcp/instructions.ts'
-import { legalPrefix, type McpToolSet, prefixWords } from '../../mcp/tool-set.ts'
+import { legalPrefix, prefixWords } from '../../mcp/tool-name.ts'
+import type { McpToolSet } from '../../mcp/tool-set.ts'
 import { invalidField, needs, type Path } from '../config-error.ts'
 import type { AgentPlace, McpServerConfig } from '../config-host.ts'
 import { serversIn } from '../schema/find.ts'
@@ -15,11 +16,11 @@ interface SharedServers extends ConnectedServers {
 /** Tools and instructions of the servers. */
 interface ConnectedServers {
   sets: readonly McpToolSet[]
-  /** Instructions of the servers that the file enables them for; may be empty. */
+  /** Instructions of the servers with `instructions` enabled; may be empty. */
   instructions: string
 }
 
-/** Returns the servers of an agent's workspace; `undefined` if the file names none. The last agent to close closes them. */
+/** Returns the servers of an agent's workspace, or `undefined` if the file defines none. The last agent to close closes the servers. */
 export async function serversAt(build: Build, place: AgentPlace): Promise<(ConnectedServers & { close(): Promise<void> }) | undefined> {
   if (!serversIn(build.config).some(([{ enabled }]) => enabled !== false)) return undefined
   const all: SharedServers = await shared(build.made, `servers ${place.path}`, async () => ({
@@ -40,7 +41,7 @@ export async function serversAt(build: Build, place: AgentPlace): Promise<(Conne
   }
 }
 
-/** Connects one server after the other. Each is closed if the agent cannot be created. */
+/** Connects the servers one after another. All are closed if the agent cannot be created. */
 async function connected(build: Build, place: AgentPlace): Promise<ConnectedServers> {
   const sets: McpToolSet[] = []
   const instructing: McpToolSet[] = []

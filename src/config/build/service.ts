@@ -11,7 +11,7 @@ import { fieldError, fieldOf, type Path } from '../config-error.ts'
 import { isVariable, variableUses } from '../read/env.ts'
 import type { ModelSection } from '../schema/model-sections.ts'
 
-/** A model that a sub-agent selects instead of the section's. */
+/** Model that a sub-agent selects instead of the section's model. */
 export interface AskedModel {
   model: string
   /** Path of the field. */
@@ -21,15 +21,15 @@ export interface AskedModel {
 /** A section with a resolved provider and model id. */
 export interface ServedSection {
   section: ModelSection
-  /** `undefined` if `api` is no known protocol. */
+  /** `undefined` if `api` is not a known protocol. */
   protocol: ApiProtocol | undefined
 }
 
 const defaultService = 'anthropic'
 
 /**
- * Resolves the provider of `section`: by `api`, `provider` or `base_url`, else by the prefix of `model`, as in `openai/gpt-5.1`. A
- * sub-agent cannot select another provider, because the key of the section belongs to this one. Throws `ConfigError` `invalidField`.
+ * Resolves the provider of `section` by `api`, `provider` or `base_url`, or otherwise by the prefix of `model`, as in `openai/gpt-5.1`. A
+ * sub-agent cannot select a different provider, because the section's key belongs to this provider. Throws `ConfigError` `invalidField`.
  */
 export async function servedSection(section: ModelSection, asked: AskedModel | undefined, path: Path): Promise<ServedSection> {
   const { api, provider, base_url, model = '' } = section
@@ -54,13 +54,13 @@ function isGiven(text: string | undefined): text is string {
 async function nameAt(model: string, path: Path): ReturnType<typeof splitModelName> {
   return splitModelName(model).catch((error: unknown) => {
     if (!ConfigError.isInstance(error)) throw error
-    const advice = `If the id itself has a slash, name its service with api, provider or base_url.`
+    const advice = `If the id contains a slash, set api, provider or base_url.`
     throw fieldError('invalidField', path, `${fieldOf(path)} cannot be used: ${error.message} ${advice}`, error)
   })
 }
 
 function otherService({ path }: AskedModel, wished: string, own: string, section: Path): ConfigError {
-  const advice = 'Describe it in [[provider.instances]] with its own key, and name that as provider.'
+  const advice = 'Add it to [[provider.instances]] with its own key, and refer to it as provider.'
   return fieldError('invalidField', path, `${fieldOf(path)} names a model of ${wished}, but ${fieldOf(section)} is for ${own}. ${advice}`)
 }
 
@@ -82,7 +82,7 @@ function keyHosts(): Map<string, Set<string>> {
 const knownHosts = new Set([...hostsOfKeys.values()].flatMap((hosts) => [...hosts]))
 
 /**
- * Throws `ConfigError` `invalidField` if a variable in `raw`, the section before substitution, holds the key of another known provider
+ * Throws `ConfigError` `invalidField` if a variable in `raw`, the section before substitution, is the key of a different known provider
  * than the one at `baseUrl`. A URL variable such as `OPENAI_BASE_URL` may be used with `OPENAI_API_KEY`, because the user sets both.
  */
 export function checkKeyHost({ api_key, headers, base_url = '' }: ModelSection, baseUrl: string, path: Path): void {
@@ -92,25 +92,25 @@ export function checkKeyHost({ api_key, headers, base_url = '' }: ModelSection, 
     const hosts = hostsFor(name.trim().toUpperCase())
     if (hosts === undefined || hosts.has(host) || isPairedWith(base_url, name)) continue
     const field = [...path, ...at]
-    const message = `${fieldOf(field)} names \${${name}}, which is a key of another service, but the model is asked at ${host}. Name the key of that service, or the service of the key with api or provider.`
+    const message = `${fieldOf(field)} uses \${${name}}, which is a key of another provider, but the model is called at ${host}. Use that provider's key, or set api or provider to match the key.`
     throw fieldError('invalidField', field, message)
   }
 }
 
-/** Whether URL and key are single variables with the same prefix. */
+/** Returns whether URL and key are single variables with the same prefix. */
 function isPairedWith(address: string, key: string): boolean {
   const [owner = ''] = key.trim().toUpperCase().split('_API_KEY')
   const [use] = isVariable(address.trim()) ? variableUses(address.trim()) : []
   return use?.name.trim().toUpperCase().startsWith(`${owner}_`) ?? false
 }
 
-/** `OPENAI_API_KEY_2` is a key of the same provider. */
+/** `OPENAI_API_KEY_2` belongs to the same provider. */
 function hostsFor(variable: string): ReadonlySet<string> | undefined {
   for (const [known, hosts] of hostsOfKeys) if (variable === known || variable.startsWith(`${known}_`)) return hosts
   return undefined
 }
 
-/** Options of the factories, including those for single protocols. */
+/** Options for all factories, including protocol-specific ones. */
 export interface FactoryOptions extends ProviderOptions {
   resource?: string
   project?: string
@@ -121,7 +121,7 @@ export interface FactoryOptions extends ProviderOptions {
 
 type Factory = (id: string, options: FactoryOptions) => Promise<Model>
 
-/** Factories by protocol. Each is loaded on use, because a file needs one or two of seven. */
+/** Factories by protocol, loaded on use, because a file needs only one or two of the seven. */
 export const factories: Record<KnownApi, Factory> = {
   anthropicMessages: async (id, options) => (await lateProviders.anthropic.load()).anthropic(id, options),
   openAiCompletions: async (id, options) => chatModel(id, options),
@@ -132,7 +132,7 @@ export const factories: Record<KnownApi, Factory> = {
   bedrockConverseStream: async (id, options) => (await lateProviders.bedrock.load()).bedrock(id, options),
 }
 
-/** Creates a Chat Completions model: OpenAI, a preset by name or URL, or any compatible server by URL. */
+/** Creates a Chat Completions model for OpenAI, a preset (by name or URL), or any compatible server by URL. */
 async function chatModel(id: string, options: FactoryOptions): Promise<Model> {
   const { openai, openaiCompatible } = await lateProviders.chat.load()
   const { provider, baseUrl } = options
@@ -143,6 +143,6 @@ async function chatModel(id: string, options: FactoryOptions): Promise<Model> {
   return openaiCompatible(id, {
     ...others,
     ...(provider !== undefined && { provider }),
-    ...(backend !== undefined && { backend: backend as keyof typeof presets }), // `backend` is a key of the presets.
+    ...(backend !== undefined && { backend: backend as keyof typeof presets }), // `backend` is always a key of the presets.
   })
 }

@@ -34,7 +34,7 @@ export interface LayeredSetting<T> {
 /** A section with settings, and its path. */
 export type Layer = readonly [section: Partial<ProfileSection> | undefined, path: Path]
 
-/** One agent of the file and the sections that configure it, in order of precedence. */
+/** An agent in the file and the sections that configure it, in order of precedence. */
 export interface AgentSource {
   name: string
   path: Path
@@ -45,11 +45,11 @@ export interface AgentSource {
   /** Sections for the workspace. */
   placeLayers: readonly Layer[]
   provider?: string
-  /** Priority at the model's limiter, as in the file. */
+  /** Priority in the model's limiter, as in the file. */
   priority?: string
 }
 
-/** Returns the agent of `[agent]` and `[agent.profile]`. */
+/** Returns the agent defined by `[agent]` and `[agent.profile]`. */
 export function singleAgent({ agent, default_workspace }: AgentConfig): AgentSource {
   const own: Layer = [agent, ['agent']]
   const profile: Layer = [agent?.profile, ['agent', 'profile']]
@@ -63,14 +63,14 @@ export function singleAgent({ agent, default_workspace }: AgentConfig): AgentSou
   }
 }
 
-/** Returns the agents of `[[agent.instances]]`. Throws `ConfigError` `invalidField` for duplicate names. */
+/** Returns the agents defined by `[[agent.instances]]`. Throws `ConfigError` `invalidField` for duplicate names. */
 export function severalAgents(build: Build): AgentSource[] {
   const { agent } = build.config
   const names = new Set<string>()
   return (agent?.instances ?? []).map((instance, at) => {
     const { name = 'unnamed', agent_profile, profile, provider, priority } = instance
     const path: Path = ['agent', 'instances', at]
-    if (names.has(name)) throw invalidField([...path, 'name'], name, 'a name that no other agent has')
+    if (names.has(name)) throw invalidField([...path, 'name'], name, 'a unique name')
     names.add(name)
     const base = singleAgent(build.config)
     const inline: Layer = [profile, [...path, 'profile']]
@@ -94,15 +94,15 @@ function profileAt({ config, entities }: Build, text: string, path: Path): Layer
   const profile = config.agent?.profile
   const reference = parseReference(text)
   if (reference !== undefined && reference !== 'malformed' && reference.isSystem) {
-    // Only the profile itself has such an id.
+    // Only the profile itself has this id.
     if (profile?.profile_id === reference.name) return [undefined, path]
-    throw fieldError('badReference', path, `${fieldOf(path)} names a profile_id that [agent.profile] does not have.`)
+    throw fieldError('badReference', path, `${fieldOf(path)} refers to a profile_id that [agent.profile] does not define.`)
   }
   const { entity } = resolveName(entities, text, 'agent_profile', path)
   return [profile?.instances?.[Number(entity.path.at(-1))], entity.path]
 }
 
-/** Returns the first value of `key` in `layers`. An empty text does not count. */
+/** Returns the first value of `key` in `layers`. Empty strings count as unset. */
 export function layeredSetting<K extends keyof ProfileSection>(
   layers: readonly Layer[],
   key: K,
@@ -114,7 +114,7 @@ export function layeredSetting<K extends keyof ProfileSection>(
   return undefined
 }
 
-/** Returns the agent options: those of `[session]`, overridden by the first of `layers` that sets them. */
+/** Returns the agent options from `[session]`, overridden by the first of `layers` that sets them. */
 export function agentSettings({ session }: AgentConfig, layers: readonly Layer[]) {
   const all: readonly Layer[] = [[session, ['session']], ...layers]
   const ofEach = all.map(([section = {}, path]) => optionsOf(agentSettingsKeys, section, path))
@@ -126,8 +126,8 @@ export function agentSettings({ session }: AgentConfig, layers: readonly Layer[]
 }
 
 /**
- * Returns the limits, retries and caching of `[execution]`. As the specification requires, a cost limit without rates has no effect; a
- * warning says so.
+ * Returns the limits, retries and caching of `[execution]`. As the specification requires, a cost limit without rates only produces a
+ * warning.
  */
 export function executionOptions(section: ExecutionSection = {}, model: Model): Pick<AgentOptions, 'limits' | 'retry' | 'cache'> {
   const { retry = {}, cache, max_cost, ...rest } = section
@@ -142,7 +142,7 @@ export function executionOptions(section: ExecutionSection = {}, model: Model): 
   }
 }
 
-/** Returns how the tool calls of one response run. */
+/** Returns the execution mode for the tool calls of one response. */
 export function toolExecutionOf({ tool_strategy, batch_size: size = defaultBatch }: ToolsSection = {}): AgentOptions['toolExecution'] {
   if (tool_strategy === undefined) return undefined
   const type = optionOf(toolsKeys.tool_strategy, tool_strategy, ['tools', 'tool_strategy'])
@@ -150,7 +150,7 @@ export function toolExecutionOf({ tool_strategy, batch_size: size = defaultBatch
 }
 
 /**
- * Merges `[compaction]`, `[context]` and the instance that a profile names. Returns `false` without `max_context_tokens`, as the
+ * Merges `[compaction]`, `[context]` and the instance that the profile selects. Returns `false` without `max_context_tokens`, as the
  * specification requires. With a focus message the model writes the summaries, because the default summarizer ignores it.
  */
 export function contextConfigOf(build: Build, reference: LayeredSetting<string> | undefined, model: Model): Partial<ContextConfig> | false {
@@ -193,8 +193,7 @@ function variationOf({ config, entities }: Build, reference: LayeredSetting<stri
 }
 
 /**
- * Creates the media resolver of `[media]`. Does not use the host's `fetch`, which may add model keys. Throws `ConfigError` with the field
- * for an invalid host.
+ * Creates the media resolver of `[media]`. Does not use the host's `fetch`, because it may add model keys. Throws `ConfigError` with the field for an invalid host.
  */
 export function resolveMediaOf({ media }: AgentConfig): ResolveMedia | undefined {
   if (media === undefined) return undefined

@@ -31,20 +31,20 @@ const aliases: ReadonlyMap<string, string> = new Map([
   ['shell', 'bash'],
 ])
 
-/** Names that stand for several tools, or for a tool of another name. */
+/** Names that map to several tools, or to a tool with a different name. */
 const sets: ReadonlyMap<string, () => AgentTool[]> = new Map([
   ['prun', prunTools],
   ['revert', () => [revertTool()]],
   ['revert_to_state', () => [revertTool()]],
 ])
 
-/** Tool names and their path in the file. */
+/** Tool names, and their path in the file. */
 export interface ToolWish {
   names: readonly string[]
   path: Path
 }
 
-/** Tools of a workspace by name. */
+/** Tools of a workspace, by name. */
 export type Toolbox = ReadonlyMap<string, AgentTool>
 
 /** Returns the host's tools for a workspace, created for all names in `wishes`. */
@@ -69,8 +69,8 @@ function ownName(name: string): string {
 }
 
 /**
- * Returns the named tools once each, without those that `isElsewhere`. Throws `ConfigError` `invalidTool` for an unknown name, with the
- * known ones.
+ * Returns each named tool once, except those that `isElsewhere` matches. For an unknown name, throws `ConfigError` `invalidTool`, which
+ * lists the known names.
  */
 export function chosenTools(box: Toolbox, { names, path }: ToolWish, isElsewhere: (name: string) => boolean = () => false): AgentTool[] {
   const chosen = new Map<string, AgentTool>()
@@ -81,7 +81,7 @@ export function chosenTools(box: Toolbox, { names, path }: ToolWish, isElsewhere
   return [...chosen.values()]
 }
 
-/** Returns the tools that a name stands for. Throws `ConfigError` `invalidTool` for an unknown name. */
+/** Returns the tools that a name maps to. Throws `ConfigError` `invalidTool` for an unknown name. */
 export function toolsOf(box: Toolbox, name: string, path: Path): AgentTool[] {
   const found = box.get(name) ?? box.get(ownName(name))
   const tools = found === undefined ? sets.get(name)?.() : [found]
@@ -91,11 +91,11 @@ export function toolsOf(box: Toolbox, name: string, path: Path): AgentTool[] {
 
 function unknownTool(box: Toolbox, name: string, path: Path): ConfigError {
   const known = [...box.keys(), ...sets.keys()]
-  const message = `${fieldOf(path)} is ${JSON.stringify(name.slice(0, 60))}, a tool that the host does not have. ${nearest(name, known)} All: ${known.join(', ')}.`
+  const message = `${fieldOf(path)} is ${JSON.stringify(name.slice(0, 60))}, a tool that the host does not provide. ${nearest(name, known)} All: ${known.join(', ')}.`
   return fieldError('invalidTool', path, message)
 }
 
-/** Returns the skills for the agents of a workspace, including those of the host: all, or those in `names`. */
+/** Returns the skills for the agents of a workspace, including the host's: all skills, or those in `names`. */
 export async function skillsAt(
   build: Build,
   place: AgentPlace,
@@ -118,7 +118,7 @@ async function allSkills({ config, host }: Build, { workspace }: AgentPlace): Pr
   if (workspace === undefined) throw needs(['skills', 'paths'], 'names directories', 'a workspace')
   const outside = paths.findIndex(isOutside)
   if (outside >= 0) {
-    throw invalidField(['skills', 'paths', outside], paths[outside], 'a directory within the workspace', 'A host can give other skills.')
+    throw invalidField(['skills', 'paths', outside], paths[outside], 'a directory within the workspace', 'The host can pass other skills.')
   }
   const loaded = await loadSkills(workspace, paths)
   for (const { code, path, message } of [...loaded.errors, ...loaded.warnings])

@@ -10,12 +10,12 @@ import { scriptsOf } from './hooks.ts'
 import { endpointRequests, promptFiles, sentVariables } from './sent.ts'
 
 /**
- * Lists everything that `config` needs trust for, most dangerous first. Show a user the complete list.
+ * Lists everything in `config` that requires trust, most dangerous first. Show the user the complete list.
  *
  * **Contract**
- * - Pure. Nothing is shortened or masked: the user agrees to what is shown. Escape texts with `escapeInvisible`.
- * - A path or URL with a variable counts as unrestricted, except a URL that is one variable alone, which the user set.
- * - Throws `ConfigError` `invalidField` for an invalid configuration, and `unsupported` for callbacks that are no scripts.
+ * - Pure. Nothing is shortened or masked, because the user approves exactly what is shown. Escape texts with `escapeInvisible`.
+ * - A path or URL with a variable counts as unrestricted, except a URL that consists of a single variable, because the user set it.
+ * - Throws `ConfigError` `invalidField` for an invalid configuration, and `unsupported` for callbacks that are not scripts.
  *
  * Source: docs/reference/configuration.md
  */
@@ -35,7 +35,7 @@ export function trustRequests(config: AgentConfig): TrustRequest[] {
       isOutside(file) ? [{ kind: 'file', field: fieldOf(path), what: file }] : [],
     ),
   ]
-  // A text that is shown completely needs no second request for its variables.
+  // Text that is shown completely needs no second request for its variables.
   const fields = new Set(others.map(({ field, what }) => (variablesIn(what).size > 0 ? field : undefined)))
   return [...others, ...sentVariables(checked).filter(({ field }) => !fields.has(field))]
 }
@@ -53,17 +53,18 @@ export async function askForTrust(config: AgentConfig, { trust = false }: Config
 const whatFor: Record<TrustRequest['kind'], string> = {
   script: 'run a script',
   server: 'start a program',
-  plugin: 'run the code of a plugin in this program',
-  file: 'read a file outside of the workspace',
-  workspace: 'work outside of the directory it was given',
-  media: 'fetch pictures and files from there, which may be in a private network,',
-  variable: 'send what stands in the environment',
-  endpoint: 'send what is said and read, and what it takes from the environment, to an address that is no known service',
+  plugin: 'run plugin code in this process',
+  file: 'read a file outside the workspace',
+  workspace: 'use a directory outside the given one',
+  media: 'fetch images and files from hosts that may be in a private network',
+  variable: 'send environment variables',
+  endpoint: 'send the conversation and environment variables to an unknown host',
 }
 
 function untrusted({ kind, field, what }: TrustRequest, others: number): ConfigError {
-  const more = others === 0 ? '' : ` It wants ${others} more such ${others === 1 ? 'thing' : 'things'}: trustRequests(config) lists them.`
-  const message = `${field} would ${whatFor[kind]}: ${JSON.stringify(what.slice(0, 200))}. If you trust the file, say so with trust.${more}`
+  const more =
+    others === 0 ? '' : ` There ${others === 1 ? 'is 1 more request' : `are ${others} more requests`}: see trustRequests(config).`
+  const message = `${field} would ${whatFor[kind]}: ${JSON.stringify(what.slice(0, 200))}. If you trust the file, pass trust.${more}`
   return fieldError('untrusted', stepsOf(field), message)
 }
 
@@ -79,13 +80,13 @@ function serverRequests(config: AgentConfig): TrustRequest[] {
   })
 }
 
-/** Formats a server command with all its variables first: they can change a program's behaviour as much as arguments. */
+/** Formats a server command with all its variables first, because variables can change a program's behavior as much as arguments. */
 function commandLine({ command = '', args = [], env = {} }: McpServerSection): string {
   const variables = Object.entries(env).map(([name, value]) => `${quoted(name)}=${quoted(value)}`)
   return [...variables, ...[command, ...args].map(quoted)].join(' ')
 }
 
-/** Quotes a word, so that one argument does not look like two or none. */
+/** Quotes a word so that the argument boundaries are visible. */
 function quoted(word: string): string {
   return /^[^\s"'\\]+$/.test(word) ? word : JSON.stringify(word)
 }

@@ -6,7 +6,7 @@ import { fieldOf, type Path, type Place, placed, stepsOf } from '../config-error
 /** A parsed text. */
 export interface ReadDocument {
   tree: JsonObject
-  /** Returns the position of a value. For a missing one, the position of its parent, or of the file. */
+  /** Returns the position of a value. For a missing value, returns the position of its parent or of the file. */
   placeOf(path: Path): Place
 }
 
@@ -19,8 +19,8 @@ const maxValues = 5000
 /** Removes the byte order mark and normalizes line ends. Throws if the text is too long. */
 export function checkedText(text: string): string {
   if (text.length <= maxText) return text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
-  const advice = 'Put long prompts into files of their own, as "file:name.md".'
-  const message = `The configuration has ${text.length} characters, and ${maxText} are the limit. ${advice}`
+  const advice = 'Move long prompts to separate files, as "file:name.md".'
+  const message = `The configuration has ${text.length} characters, but the limit is ${maxText}. ${advice}`
   throw placed(parseError(message), placeAt(text, maxText))
 }
 
@@ -45,12 +45,12 @@ function unfit(path: Path, words: string): ConfigError {
 }
 
 /**
- * Copies a parser's result to plain JSON: dates become text, aliases become copies. Throws if it is no table, is too deep, or too large
- * (aliases multiply), and for keys such as `__proto__`.
+ * Copies a parser's result to plain JSON: dates become text, aliases become copies. Throws if the result is not a table, is too deep, is
+ * too large (aliases multiply), or contains keys such as `__proto__`.
  */
 function plainTree(value: unknown): JsonObject {
   if (value === null || value === undefined) return {}
-  if (!isObject(value)) throw parseError('The configuration is no table of keys and values.')
+  if (!isObject(value)) throw parseError('The configuration is not a table of keys and values.')
   const room = { left: maxValues }
   return jsonObjectIn(copied(value, [], room))
 }
@@ -63,7 +63,7 @@ function copied(value: unknown, path: Path, room: { left: number }): JsonValue {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
   if (Array.isArray(value)) return value.map((entry, at) => copied(entry, [...path, at], room))
   if (value instanceof Date) return value.toISOString()
-  if (typeof value !== 'object' || !isPlain(value)) throw unfit(path, 'is of a kind that no setting has')
+  if (typeof value !== 'object' || !isPlain(value)) throw unfit(path, 'has an unsupported type')
   return Object.fromEntries(
     Object.entries(value).map(([key, entry]) => {
       if (key === '__proto__') throw unfit([...path, key], 'cannot be a key')

@@ -3,14 +3,14 @@ import { ownOf } from '../../contract/json.ts'
 import { fieldOf, type Path } from '../config-error.ts'
 import type { AgentConfig } from '../schema/sections.ts'
 
-/** A name in braces. Without a name or a closing brace it is plain text. */
+/** A name in braces. Without a name or a closing brace, the text is literal. */
 const variable = /\$\{([^{}$\r\n]+)\}/g
 
 /**
- * Substitutes `${VARIABLES}` in the texts of `config`. Values are data: they are not substituted again and never become keys.
+ * Substitutes `${VARIABLES}` in the strings of `config`. Values are never substituted again and never become keys.
  *
- * **Contract**: pure. Throws `ConfigError` `missingEnvVar` for a variable that `env` lacks. `agentFromConfig` calls it; do not call it
- * twice. The result may hold secrets.
+ * **Contract**: pure. Throws `ConfigError` `missingEnvVar` for a variable that `env` lacks. `agentFromConfig` calls this function. Do not
+ * substitute twice. The result may contain secrets.
  *
  * Source: docs/reference/configuration.md
  */
@@ -22,12 +22,12 @@ export function substituteEnv<T extends AgentConfig>(config: T, env: Readonly<Re
   })
 }
 
-/** Returns the names of all variables in the texts of `value`. */
+/** Returns the names of all variables in the strings of `value`. */
 export function variablesIn(value: unknown): Set<string> {
   return new Set(variableUses(value).map(({ name }) => name))
 }
 
-/** Returns every variable in the texts of `value`, with its path. */
+/** Returns every variable in the strings of `value`, with its path. */
 export function variableUses(value: unknown): { name: string; path: Path }[] {
   const uses: { name: string; path: Path }[] = []
   substituted(value, [], (name, path) => {
@@ -37,17 +37,17 @@ export function variableUses(value: unknown): { name: string; path: Path }[] {
   return uses
 }
 
-/** Whether `text` is exactly one variable. Two do not count, because the file's author combined them. */
+/** Returns whether `text` is exactly one variable. Two adjacent variables do not count, because the file's author combined them. */
 export function isVariable(text: string): boolean {
   return new RegExp(`^${variable.source}$`).test(text)
 }
 
-/** Whether a header value is one variable, optionally after a scheme such as `Bearer`. */
+/** Returns whether a header value is one variable, optionally after a scheme such as `Bearer`. */
 export function isKeyVariable(value: string): boolean {
   return isVariable(value.replace(/^(bearer|basic|token) /i, ''))
 }
 
-/** Whether `text` contains a variable. */
+/** Returns whether `text` contains a variable. */
 export function hasVariable(text: string): boolean {
   return text.search(variable) >= 0
 }
@@ -65,8 +65,8 @@ function substituted<T>(value: T, path: Path, fill: (name: string, path: Path) =
 
 function missing(name: string, path: Path): ConfigError {
   const field = fieldOf(path)
-  const advice = 'Set it where the program starts, or give it in env. Text that is meant as it stands belongs in a file ("file:name.md").'
-  return new ConfigError('missingEnvVar', `Missing environment variable: \${${name}}, which ${field} names. ${advice}`, {
+  const advice = 'Set it before the program starts, or pass it in env. Put literal text into a file ("file:name.md").'
+  return new ConfigError('missingEnvVar', `Missing environment variable \${${name}}, which ${field} uses. ${advice}`, {
     field,
     value: name,
     expected: 'the name of a variable that is set',

@@ -15,12 +15,12 @@ export function readJson(text: string): ReadDocument {
   })
 }
 
-/** Writes its own message, because engines differ and quote the text, which may hold a key. */
+/** Replaces the engine's message, which varies by engine and quotes text that may contain a key. */
 function notJson(text: string, offset: number, expected: string): ConfigError {
   return placed(parseError(`The configuration is not valid JSON: expected ${expected}.`), placeAt(text, offset))
 }
 
-/** Token kinds that may come next. */
+/** Token kinds that are valid next. */
 type Next = 'value' | 'first value' | 'key' | 'first key' | 'colon' | 'more' | 'end'
 type Bracket = '{' | '['
 
@@ -56,11 +56,11 @@ function offsetsIn(text: string): Map<string, number> {
     if (follows === undefined) throw unexpected(text, at, next)
     at += whole.length
     if (follows === 'colon') path[path.length - 1] = String(JSON.parse(found))
-    // Deeper documents are refused later.
+    // Deeper documents are rejected later.
     if ((follows === 'colon' || (isInList && next.endsWith('value') && found !== ']')) && path.length <= maxDepth) {
       const key = JSON.stringify(path)
       const offset = at - found.length
-      if (offsets.has(key)) twice ??= placed(parseError(`${fieldOf(path)} stands twice in the configuration.`), placeAt(text, offset))
+      if (offsets.has(key)) twice ??= placed(parseError(`${fieldOf(path)} is set twice in the configuration.`), placeAt(text, offset))
       offsets.set(key, offset)
     }
     if (found === '{' || found === '[') path.push(found === '[' ? 0 : '')
@@ -80,7 +80,7 @@ function unexpected(text: string, at: number, next: Next): ConfigError {
   return notJson(text, offset, isText ? 'a text that ends in its line, with "\\" before quotes in it' : words[next])
 }
 
-/** Returns what may follow `found` in state `next`; `undefined` if `found` is not allowed. Updates the open brackets. */
+/** Returns the tokens that can follow `found` in state `next`, or `undefined` if `found` is not allowed. Updates the open brackets. */
 function after(next: Next, found: string, open: Bracket[]): Next | undefined {
   if (next === 'colon') return found === ':' ? 'value' : undefined
   if (next === 'key' || (next === 'first key' && found !== '}')) return found.startsWith('"') ? 'colon' : undefined

@@ -9,7 +9,7 @@ import { documentOf, maxDepth, parseError, placeAt, type ReadDocument } from './
 type Yaml = typeof import('yaml')
 type Position = ReturnType<LineCounter['linePos']>
 
-/** Maximum lexer tokens, because parsing may take more than linear time. */
+/** Maximum lexer tokens, because parsing can take more than linear time. */
 const maxTokens = 6000
 
 /**
@@ -33,7 +33,7 @@ export async function readYaml(text: string): Promise<ReadDocument> {
   }
 }
 
-/** Shortens the parser's message, which quotes tags and anchors of any length. */
+/** Truncates the parser's message, which quotes tags and anchors of any length. */
 function refused(words: string, { line, col }: Position): ConfigError {
   const reason = escapeControls(words.slice(0, 120))
   const place = { line, column: col }
@@ -64,8 +64,8 @@ const marks: ReadonlySet<string | null> = new Set(['doc-mode', 'flow-error-end',
 function tokenFault(kind: string | null, count: number, brackets: number): string | undefined {
   if (count > maxTokens) return `it has more than ${maxTokens} parts`
   if (brackets > maxDepth) return `it is nested deeper than ${maxDepth} levels`
-  if (kind === 'explicit-key-ind') return 'a key must be a text; "? " is not read'
-  return kind === 'directive-line' ? 'directives such as %YAML are not read' : undefined
+  if (kind === 'explicit-key-ind') return 'a key must be a string; "? " is not supported'
+  return kind === 'directive-line' ? 'directives such as %YAML are not supported' : undefined
 }
 
 /** Checks for duplicate keys, for which the parser takes quadratic time, and for unknown aliases, for which it reports no position. */
@@ -75,15 +75,14 @@ function checkNodes({ isScalar, visit }: Yaml, yamlDocument: Document, lines: Li
       const seen = new Set<unknown>()
       for (const { key } of map.items) {
         const name = isScalar(key) ? String(key.value) : key
-        if (name === '<<') throw refused('merge keys ("<<") are not read: write out what they stand for', positionOf(lines, key))
+        if (name === '<<') throw refused('merge keys ("<<") are not supported: write out the merged keys', positionOf(lines, key))
         if (seen.has(name)) throw refused(`the key ${JSON.stringify(name)} stands twice`, positionOf(lines, key))
         seen.add(name)
       }
     },
     Alias(_key, alias) {
       const name = `the alias ${JSON.stringify(alias.source.slice(0, 40))}`
-      if (alias.resolve(yamlDocument) === undefined)
-        throw refused(`${name} stands for nothing that comes before it`, positionOf(lines, alias))
+      if (alias.resolve(yamlDocument) === undefined) throw refused(`${name} refers to no earlier anchor`, positionOf(lines, alias))
     },
   })
 }

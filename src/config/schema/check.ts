@@ -16,10 +16,10 @@ export interface CheckedConfig {
   notes: Note[]
 }
 
-/** Normalizes a configuration and checks every value. Throws `ConfigError` `invalidField` for the first invalid one. */
+/** Normalizes a configuration and checks every value. Throws `ConfigError` `invalidField` for the first invalid value. */
 export function checkedConfig(given: unknown): CheckedConfig {
   const notes: Note[] = []
-  const config = section(given, root, [], notes) as AgentConfig // The table has every field of the type.
+  const config = section(given, root, [], notes) as AgentConfig // The table contains every field of the type.
   for (const [{ command, url }, path] of serversIn(config)) {
     if (command === undefined && url === undefined) throw invalidField([...path, 'command'], undefined, 'a program, or url, an address')
   }
@@ -30,7 +30,7 @@ export function checkedConfig(given: unknown): CheckedConfig {
 const maxNotes = 100
 
 /**
- * Normalizes a section: resolves aliases; drops `null`, comments and unknown keys. Notes unknown keys with the nearest known one.
+ * Normalizes a section: resolves aliases. Drops `null`, comments and unknown keys. Reports unknown keys with the nearest known key.
  *
  * Throws `ConfigError` `invalidField` for an invalid or missing value, for a key given together with its alias, and for unknown keys in
  * guard sections.
@@ -40,7 +40,7 @@ function section(value: unknown, { inner = {}, others }: Key, path: Path, notes:
   const found = new Map<string, unknown>()
   const givenNames = new Map<string, string>()
   for (const [given, entry] of Object.entries(value)) {
-    // JSON has no comments, and editors read the `$schema` key.
+    // JSON has no comment syntax, and editors read the `$schema` key.
     if (entry === null || entry === undefined || given.startsWith('_comment') || (path.length === 0 && given === '$schema')) continue
     const name = nameOf(given, inner) ?? given
     const key = ownOf(inner, name) ?? others
@@ -68,7 +68,7 @@ function fitting(value: unknown, key: Key, path: Path, notes: Note[]): unknown {
     .error?.issues.at(0)
     ?.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
   if (within === undefined) return value
-  const wanted = within.length === 0 ? expected : expected === 'a list of tables' ? 'a table' : 'a text'
+  const wanted = within.length === 0 ? expected : expected === 'a list of tables' ? 'a table' : 'a string'
   throw invalidField([...path, ...within], within.reduce<unknown>(ownFieldIn, value), wanted)
 }
 
@@ -81,12 +81,12 @@ function unknownKey(given: string, table: KeyTable, path: Path): Note {
   const names = Object.entries(table).flatMap(([name, { aliases }]) => [name, ...aliases])
   const field = fieldOf([...path, given])
   const advice = nearest(given, names)
-  return { code: 'unknownKey', path: [...path, given], message: `${field} is not read: there is no such key. ${advice}` }
+  return { code: 'unknownKey', path: [...path, given], message: `${field} is ignored: the key does not exist. ${advice}` }
 }
 
-/** Sections that limit a run. An ignored key there could go unnoticed until it is too late. */
+/** Sections that limit a run. Ignoring a misspelled key in them would silently remove a limit. */
 const guardSections = new Set<string | number | undefined>(['callbacks', 'hooks', 'execution', 'limits', 'approval'])
-/** Names of the servers section in other programs. */
+/** Names that other programs use for the servers section. */
 const serverSections = new Set(['mcpServers', 'mcp_servers'])
 
 function isGuard(given: string, path: Path): boolean {
@@ -97,8 +97,8 @@ function isGuard(given: string, path: Path): boolean {
 
 function guardNotRead({ path, message }: Note): ConfigError {
   const isServers = path.length === 1 && serverSections.has(String(path[0]))
-  const text = isServers ? `${fieldOf(path)} is not read: servers stand in [[mcp.servers]], each with a name.` : message
-  return fieldError('invalidField', path, `${text} It would hold the agent back, so the file is refused.`)
+  const text = isServers ? `${fieldOf(path)} is ignored: define servers in [[mcp.servers]], each with a name.` : message
+  return fieldError('invalidField', path, `${text} The key would restrict the agent, so the file is rejected.`)
 }
 
 /** Returns notes on settings without effect. */
@@ -116,7 +116,7 @@ function costAdvice(config: AgentConfig): Note[] {
   )
   if (config.execution?.max_cost === undefined || isPriced) return []
   const message =
-    'execution.max_cost does nothing: no provider has a cost. Write catalogue = true into [provider], or the rates into [provider.cost].'
+    'execution.max_cost has no effect: no provider has prices. Set catalogue = true in [provider], or rates in [provider.cost].'
   return [noEffect(['execution', 'max_cost'], message)]
 }
 
@@ -126,12 +126,12 @@ function compactionAdvice({ compaction, context }: AgentConfig): Note[] {
   if ([...sections, ...instances].some((each) => each?.max_context_tokens !== undefined)) return []
   if (compaction === undefined && context === undefined) return []
   const path = compaction === undefined ? 'context' : 'compaction'
-  return [noEffect([path], `${path} does nothing: compaction begins with max_context_tokens, which is missing.`)]
+  return [noEffect([path], `${path} has no effect: compaction requires max_context_tokens, which is missing.`)]
 }
 
 function batchAdvice({ tools }: AgentConfig): Note[] {
   if (tools?.batch_size === undefined || tools.tool_strategy?.toLowerCase() === 'batched') return []
-  return [noEffect(['tools', 'batch_size'], 'tools.batch_size does nothing: it is for tool_strategy = "batched".')]
+  return [noEffect(['tools', 'batch_size'], 'tools.batch_size has no effect: it requires tool_strategy = "batched".')]
 }
 
 function modelAdvice(config: AgentConfig): Note[] {
@@ -140,7 +140,7 @@ function modelAdvice(config: AgentConfig): Note[] {
     const api = vendorOfModel(model)
     if (api === undefined || api === 'anthropic') return []
     const shown = model.slice(0, 60)
-    const advice = `The model ${JSON.stringify(shown)} is asked of Anthropic, the default. Did you mean "${api}/${shown}"?`
+    const advice = `The model ${JSON.stringify(shown)} uses the default provider, Anthropic. Did you mean "${api}/${shown}"?`
     return [noEffect([...path, 'model'], advice)]
   })
 }

@@ -5,7 +5,7 @@ import { type SettingName, settingFields, type ToolChoice, toolChoiceWord } from
 import type { Carries, Infer, Optional, Shape } from '../../contract/shape/shape.ts'
 import { invalidField, type Path } from '../config-error.ts'
 
-// The optional peer dependency may have any version; this one is required.
+// The optional peer dependency has no version constraint, but the code requires this version.
 if (typeof z.toJSONSchema !== 'function') {
   throw new ConfigError('unsupported', 'phi-core/config needs zod 4.2 or newer, and another version is installed. Run: npm install zod@4')
 }
@@ -16,49 +16,49 @@ export const namespaces = ['agent_profile', 'provider', 'sub_agent', 'compaction
 export type Namespace = (typeof namespaces)[number]
 
 /**
- * Effects of a value other than setting an option.
+ * Effects of a value besides setting an option.
  *
- * - `script`, `plugin`, `media`: need trust.
- * - `workspace`, `prompt`: need trust if they leave the workspace.
- * - `choice`: selects a provider. `headers`: may authenticate to it. One variable alone counts as the user's choice.
- * - `local`: stays in this process, with everything inside the section except `sent`.
+ * - `script`, `plugin`, `media`: require trust.
+ * - `workspace`, `prompt`: require trust if the path leaves the workspace.
+ * - `choice`: selects a provider. `headers`: may authenticate to a provider. A single variable counts as the user's choice.
+ * - `local`: stays in this process, including everything in the section except keys with the role `sent`.
  */
 type Role = 'script' | 'plugin' | 'media' | 'workspace' | 'prompt' | 'choice' | 'headers' | 'local' | 'sent'
 
-/** A key of a section. The check, warnings, JSON Schema, reference page, options and trust requests derive from it. */
+/** Definition of a section's key. Validation, warnings, the JSON Schema, the reference page, options and trust requests derive from it. */
 export interface Key {
-  /** Schema of the value; accepts any section if `inner` is set. */
+  /** The value's schema. Accepts any section if `inner` is set. */
   readonly schema: z.ZodType
   /** Description of valid values, after "expected". */
   readonly expected: string
-  /** Purpose, in one or two sentences. */
+  /** Purpose of the key, in one or two sentences. */
   readonly about: string
   /** Alternative names. */
   readonly aliases: readonly string[]
   /** Default in words. Absent if the key is required, or if its absence has no effect. */
   readonly fallback?: string
-  /** Whether the key may be missing. */
+  /** Whether the key is optional. */
   readonly isOptional?: true
   /** Keys of the section. */
   readonly inner?: KeyTable
   /** Whether the value is a list of such sections. */
   readonly isList?: true
-  /** Value of keys that the table does not list. Default: none are allowed. */
+  /** Definition of keys that the table does not list. Default: unlisted keys are not allowed. */
   readonly others?: Key
   readonly role?: Role
   /** Kind of entity that the value refers to. */
   readonly namespace?: Namespace
-  /** Word of `api` that the key applies to. Default: all. */
+  /** `api` value that the key applies to. Default: all. */
   readonly onlyFor?: string
-  /** Whether an empty text counts as unset. */
+  /** Whether an empty string counts as unset. */
   readonly mayBeEmpty?: true
-  /** Returns the option value; `undefined` for an unknown word from a variable. Default: the value unchanged. */
+  /** Returns the option value, or `undefined` for an unknown word from a variable. Default: the value unchanged. */
   read?(value: unknown): unknown
 }
 
 declare const option: unique symbol
 
-/** A typed key: its value for `FieldsOf`, and its option for {@link OptionsOf}. */
+/** A key with static types: the value type for `FieldsOf`, and the option type for {@link OptionsOf}. */
 export interface KeyOf<T, Option = unknown> extends Key, Carries<T> {
   readonly [option]?: Option
 }
@@ -76,11 +76,11 @@ export type InFile<Name extends string> = Name extends `${infer Head}${infer Res
 
 /** Converts `topP` to `top_p`. */
 export function inFile<Name extends string>(name: Name): InFile<Name> {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as InFile<Name> // The type computes the same.
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as InFile<Name> // The return type performs the same conversion.
 }
 
 type Camel<Name extends string> = Name extends `${infer Head}_${infer Rest}` ? `${Head}${Capitalize<Camel<Rest>>}` : Name
-/** Name of the option that a key sets. Files have seconds, options milliseconds. */
+/** Name of the option that a key sets. Files use seconds, options use milliseconds. */
 type OptionName<Name extends string> = Name extends `${infer Time}_secs` ? `${Camel<Time>}Ms` : Camel<Name>
 
 /** Returns the option name of a key: `topP` for `top_p`, `timeoutMs` for `timeout_secs`. */
@@ -99,7 +99,7 @@ export function optionsOf<T extends KeyTable, S extends object>(table: T, sectio
     const isGiven = key !== undefined && value !== undefined && !(value === '' && key.mayBeEmpty)
     return isGiven ? [[optionName(name), optionOf(key, value, [...path, name])]] : []
   })
-  return Object.fromEntries(options) as OptionsOf<T, S> // The type computes the same.
+  return Object.fromEntries(options) as OptionsOf<T, S> // The return type performs the same conversion.
 }
 
 /** Returns the option value of `key` for `value` at `path`. Throws like {@link optionsOf}. */
@@ -115,7 +115,7 @@ export const grouped = (count: number): string => count.toLocaleString('en')
 /** Variables are substituted later. */
 const placeholder = /\$\{[^{}]+\}/
 
-/** Default of a key: a number or words. */
+/** Default of a key: a number or a description. */
 type Fallback = string | number | undefined
 
 function key<T, Option = T>(
@@ -129,7 +129,7 @@ function key<T, Option = T>(
   return {
     ...{ schema, expected, about, aliases: [], isOptional: true },
     ...(words !== undefined && { fallback: words }),
-    ...(read !== undefined && { read: (value) => read(value as T) }), // The schema has checked it.
+    ...(read !== undefined && { read: (value) => read(value as T) }), // The schema has validated the value.
   }
 }
 
@@ -138,7 +138,7 @@ export function required<T, Option>({ isOptional: _, ...rest }: OptionalKey<T, O
   return rest
 }
 
-/** Adds an alternative name: that of the specification or of older files. */
+/** Adds an alternative name, used by the specification or older files. */
 export function alias<K extends Key>(name: string, of: K): K {
   return { ...of, aliases: [...of.aliases, name] }
 }
@@ -148,12 +148,12 @@ export function as<K extends Key>(role: Role, of: K): K {
   return { ...of, role }
 }
 
-/** Limits a key to one protocol, by its word in `api`. */
+/** Restricts a key to one protocol, by its `api` value. */
 export function onlyFor<K extends Key>(api: string, of: K): K {
   return { ...of, onlyFor: api }
 }
 
-/** Lets an empty text count as unset. */
+/** Treats an empty string as unset. */
 export function mayBeEmpty<K extends Key>(of: K): K {
   return { ...of, mayBeEmpty: true }
 }
@@ -161,24 +161,24 @@ export function mayBeEmpty<K extends Key>(of: K): K {
 /** The id of an entity. */
 export function id(
   namespace: Namespace,
-  about: string = `Id in the namespace \`${namespace}\`, as \`{{name}}\`.`,
+  about: string = `Id in the namespace \`${namespace}\`; refer to it as \`{{name}}\`.`,
   fallback?: string,
 ): OptionalKey<string> {
   return { ...text(about, fallback), namespace }
 }
 
-/** Spelling of option values in files: words in any case. */
+/** Spelling of option values in files, case-insensitive. */
 type Written<T> = T extends string ? string : T extends readonly string[] ? string[] : T
 
 const quoted = (words: readonly string[]): string => words.map((each) => JSON.stringify(each)).join(', ')
 const bare = (word: string): string => word.toLowerCase().replaceAll('_', '')
 
-/** Any text. */
+/** Any string. */
 export function text(about: string, fallback?: Fallback): OptionalKey<string> {
-  return key(z.string(), 'a text', about, fallback)
+  return key(z.string(), 'a string', about, fallback)
 }
 
-/** One of several words, in any case. `written`: their spelling in files. */
+/** One of several words, case-insensitive. `written`: the spelling in files. */
 export function word<const W extends string>(
   words: readonly W[],
   about: string,
@@ -186,7 +186,7 @@ export function word<const W extends string>(
   written: readonly string[] = words.map(inFile),
 ): OptionalKey<string, W> {
   const isWord = (value: string): boolean => written.includes(value.toLowerCase()) || placeholder.test(value)
-  // Editors suggest lower case.
+  // Editors suggest the lower-case spelling.
   const schema = z
     .string()
     .refine(isWord)
@@ -194,21 +194,21 @@ export function word<const W extends string>(
   return key(schema, quoted(written), about, fallback, (value) => words.find((each) => bare(each) === bare(value)))
 }
 
-/** A whole number, at least `least`. */
+/** An integer of at least `least`. */
 export function whole(least: number, about: string, fallback?: Fallback): OptionalKey<number> {
-  return key(z.int().min(least), `a whole number from ${least}`, about, fallback)
+  return key(z.int().min(least), `an integer of at least ${least}`, about, fallback)
 }
 
-/** A number, at least `least`, at most `most`. */
+/** A number from `least` to `most`. */
 export function number(least: number, about: string, fallback?: Fallback, most?: number): OptionalKey<number> {
   const schema = most === undefined ? z.number().min(least) : z.number().min(least).max(most)
-  return key(schema, `a number from ${least}${most === undefined ? '' : ` to ${most}`}`, about, fallback)
+  return key(schema, most === undefined ? `a number of at least ${least}` : `a number from ${least} to ${most}`, about, fallback)
 }
 
-/** Seconds for an option in milliseconds. `defaultMs`: default of the option. */
+/** A duration in seconds, for an option in milliseconds. `defaultMs`: default of the option. */
 export function seconds(about: string, defaultMs?: Fallback): OptionalKey<number> {
   const fallback = typeof defaultMs === 'number' ? defaultMs / 1000 : defaultMs
-  return key(z.number().min(0.001), 'a number from 0.001', about, fallback, (value: number) => value * 1000)
+  return key(z.number().min(0.001), 'a number of at least 0.001', about, fallback, (value: number) => value * 1000)
 }
 
 /** A boolean. */
@@ -216,27 +216,27 @@ export function flag(about: string, fallback?: Fallback): OptionalKey<boolean> {
   return key(z.boolean(), 'true or false', about, fallback)
 }
 
-/** A list of texts. */
+/** A list of strings. */
 export function texts(about: string, fallback?: Fallback): OptionalKey<string[]> {
-  return key(z.array(z.string()), 'a list of texts', about, fallback)
+  return key(z.array(z.string()), 'a list of strings', about, fallback)
 }
 
-/** A table of texts with free keys. */
+/** A table of strings with arbitrary keys. */
 export function record(about: string, fallback?: Fallback): OptionalKey<Record<string, string>> {
-  return key(z.record(z.string(), z.string()), 'a table of texts', about, fallback)
+  return key(z.record(z.string(), z.string()), 'a table of strings', about, fallback)
 }
 
-/** A list of tables with free content. */
+/** A list of tables with arbitrary content. */
 export function objects(about: string): OptionalKey<JsonObject[]> {
   return key(z.array(z.record(z.string(), z.unknown())), 'a list of tables', about, undefined)
 }
 
-/** A table with free content. */
+/** A table with arbitrary content. */
 export function jsonTable(about: string, fallback?: Fallback): OptionalKey<JsonObject> {
   return key(z.record(z.string(), z.unknown()), 'a table', about, fallback)
 }
 
-/** A whole number, or one word. */
+/** An integer, or a specific word. */
 export function wholeOr<const W extends string, Option>(
   least: number,
   other: W,
@@ -244,10 +244,16 @@ export function wholeOr<const W extends string, Option>(
   about: string,
   fallback?: Fallback,
 ): OptionalKey<number | W, Option> {
-  return key(z.union([z.int().min(least), z.enum([other])]), `a whole number from ${least}, or ${quoted([other])}`, about, fallback, read)
+  return key(
+    z.union([z.int().min(least), z.enum([other])]),
+    `an integer of at least ${least}, or ${quoted([other])}`,
+    about,
+    fallback,
+    read,
+  )
 }
 
-/** A request setting, checked by its table in `src/contract`. */
+/** A request setting, validated by its table in `src/contract`. */
 export function setting<Name extends Exclude<SettingName, 'toolChoice' | 'headers' | 'body'>>(
   name: Name,
   about: string,
@@ -268,7 +274,7 @@ function settingKey({ form }: Shape, about: string, fallback: Fallback): Key & O
 /** A tool choice. Any other word is a tool name. */
 export function toolChoice(about: string, fallback: string): OptionalKey<string, ToolChoice> {
   const read = (value: string) => toolChoiceWord.words.find((each) => each === value) ?? { tool: value }
-  return mayBeEmpty(key(z.string(), 'a text', about, fallback, read))
+  return mayBeEmpty(key(z.string(), 'a string', about, fallback, read))
 }
 
 /** A nested section. */
@@ -286,7 +292,7 @@ export function openTables<T>(inner: KeyTable, others: Key, about: string): Opti
   return { ...key<T[]>(z.never(), 'a list of tables', about, undefined), inner, isList: true, others }
 }
 
-/** A section that only holds a list of sections. */
+/** A section that contains only a list of sections. */
 export function instances<T>(each: OptionalKey<T[]>, about: string): OptionalKey<{ instances?: T[] }> {
   return table<{ instances?: T[] }>({ instances: each }, about)
 }

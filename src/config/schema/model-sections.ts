@@ -30,7 +30,7 @@ import {
   word,
 } from './key-table.ts'
 
-/** Protocol words of files; the first of each line is the specification's. */
+/** Protocol names in files. The first name on each line comes from the specification. */
 export const protocolWords: readonly string[] = [
   ...['anthropic_messages', 'anthropic'],
   ...['openai_completions', 'openai'],
@@ -50,14 +50,14 @@ export const requestSettingsKeys = {
   stop_sequences: setting('stopSequences', 'Strings that end a response.'),
   seed: setting('seed', 'Seed for reproducible responses, if the provider supports it.'),
   frequency_penalty: setting('frequencyPenalty', 'Positive values reduce repetition of frequent tokens.'),
-  presence_penalty: setting('presencePenalty', 'Positive values reduce repetition of tokens that occurred at all.'),
+  presence_penalty: setting('presencePenalty', 'Positive values reduce repetition of any token that already occurred.'),
   verbosity: setting('verbosity', 'Verbosity of responses.'),
-  tool_choice: toolChoice('`auto`, `none`, `required`, or the name of the tool that must be called.', '`auto`'),
-  parallel_tool_calls: setting('parallelToolCalls', 'Whether a response may contain several tool calls.', '`true`'),
+  tool_choice: toolChoice('`auto`, `none`, `required`, or the name of a tool to force.', '`auto`'),
+  parallel_tool_calls: setting('parallelToolCalls', 'Whether a response can contain several tool calls.', '`true`'),
   thinking_budget: setting('thinkingBudget', 'Maximum thinking tokens, for models with a token budget.'),
-  thinking_summary: setting('thinkingSummary', 'Detail of the thinking summary.', 'that of the provider'),
-  service_tier: setting('serviceTier', 'Service tier (price and latency) of the provider.', 'that of the account'),
-  cache_ttl: setting('cacheTtl', 'Lifetime of cached prompts at the provider.', '`5m`'),
+  thinking_summary: setting('thinkingSummary', 'Detail of the thinking summary.', "the provider's default"),
+  service_tier: setting('serviceTier', 'Service tier (price and latency) of the provider.', "the account's default"),
+  cache_ttl: setting('cacheTtl', 'Lifetime of prompts in the cache of the provider.', '`5m`'),
   user: setting('user', 'Identifier of the end user, without personal data.'),
   require_media: setting('requireMedia', 'Fails before the request if the model does not support a media type.', '`false`'),
   strict: setting('strict', 'Fails if the model does not support a setting.', '`false`'),
@@ -67,18 +67,18 @@ const patience = (about: string, fallback: string | number) =>
   wholeOr(1, 'none', (limit) => (limit === 'none' ? false : limit), about, fallback)
 
 const rates = (fallback: string) => ({
-  input_per_million: number(0, 'Input.', fallback),
-  output_per_million: number(0, 'Output.', fallback),
-  cache_read_per_million: number(0, 'Cached input.', fallback),
-  cache_write_per_million: number(0, 'Input written to the cache.', fallback),
+  input_per_million: number(0, 'Input tokens.', fallback),
+  output_per_million: number(0, 'Output tokens.', fallback),
+  cache_read_per_million: number(0, 'Cached input tokens.', fallback),
+  cache_write_per_million: number(0, 'Input tokens written to the cache.', fallback),
 })
 export const costTierKeys = {
   input_tokens_above: required(whole(1, 'Applies to prompts with more tokens than this, including cached tokens.')),
-  ...rates('that of short prompts'),
-  cache_write_1h_per_million: number(0, 'Input cached for one hour.', '1.6 times `cache_write_per_million`'),
+  ...rates('the rate for short prompts'),
+  cache_write_1h_per_million: number(0, 'Input tokens cached for one hour.', '1.6 times `cache_write_per_million`'),
 }
 
-/** `[[provider.cost.tiers]]`: USD per million tokens of calls with a long prompt. */
+/** `[[provider.cost.tiers]]`: USD per million tokens, for calls with a long prompt. */
 export interface CostTierSection extends FieldsOf<typeof costTierKeys> {}
 
 export const costKeys = {
@@ -90,7 +90,7 @@ export const costKeys = {
 /** `[provider.cost]`: USD per million tokens. */
 export interface CostSection extends FieldsOf<typeof costKeys> {}
 
-/** With and without underscores. */
+/** Accepted with and without underscores. */
 const formatSpellings = [...new Set(compatFields.thinkingFormat.words.flatMap((format) => [format.toLowerCase(), inFile(format)]))]
 
 export const compatKeys = {
@@ -108,19 +108,19 @@ export const compatKeys = {
   thinking_field: word(
     compatFields.thinkingField.words,
     'Message field that returns the reasoning of earlier responses.',
-    '`received`: the field in which it came',
+    '`received`: the field it arrived in',
   ),
 } satisfies Record<InFile<keyof typeof compatFields>, Key>
 
-/** `[provider.compat]`: differences of a provider from OpenAI. */
+/** `[provider.compat]`: differences between a provider and OpenAI. */
 export interface CompatSection extends FieldsOf<typeof compatKeys> {}
 
 export const limiterKeys = {
   concurrency: whole(1, 'Maximum concurrent calls.', 'no limit'),
   requests: whole(1, 'Maximum calls that start within `per_ms`.', 'no limit'),
   tokens: whole(1, 'Maximum input and output tokens within `per_ms`.', 'no limit'),
-  per_ms: whole(1, 'Milliseconds.', defaultPerMs),
-  max_wait_ms: number(0, 'Maximum milliseconds in the queue. Then the call uses the `fallback`, or fails.', 'no limit'),
+  per_ms: whole(1, 'Length of the rate-limit window in milliseconds.', defaultPerMs),
+  max_wait_ms: number(0, 'Maximum milliseconds in the queue. After that, the call uses the `fallback` or fails.', 'no limit'),
 } satisfies Record<InFile<keyof LimiterOptions | Exclude<keyof LimitedOptions, 'priority'>>, Key>
 
 /** `[provider.limiter]`: rate and concurrency limits for a provider. */
@@ -129,22 +129,22 @@ export interface LimiterSection extends FieldsOf<typeof limiterKeys> {}
 const choice = (about: string, fallback?: string) => as('choice', text(about, fallback))
 
 export const modelKeys = {
-  model: choice('Model id to send; or `provider/model`, if `api`, `provider` and `base_url` are not set.'),
-  api_key: choice('API key. Store it in an environment variable and refer to the variable here.'),
+  model: choice('Model id, or `provider/model` if `api`, `provider` and `base_url` are not set.'),
+  api_key: choice('API key. Refer to an environment variable instead of the key itself.'),
   api: as(
     'choice',
     word(
       protocolWords,
-      'API protocol. It is not inferred from the model id.',
-      'that of `provider`, or of `provider/model`; else `anthropic_messages`',
+      'API protocol. The model id does not determine it.',
+      'derived from `provider` or `provider/model`, otherwise `anthropic_messages`',
     ),
   ),
-  base_url: as('choice', alias('url', text('Base URL of the provider.', 'that of `provider` or of the protocol'))),
-  provider: choice('Provider name for logs, loop ids and costs. A known name also sets the base URL.', 'by the protocol'),
+  base_url: as('choice', alias('url', text('Base URL of the provider.', 'derived from `provider` or the protocol'))),
+  provider: choice('Provider name for logs, loop ids and costs. A known name also sets the base URL.', 'depends on the protocol'),
   name: choice('Display name.', 'the id'),
-  reasoning: flag('Whether the model supports thinking.', 'by the model'),
-  context_window: whole(1, 'Tokens.', 'by the protocol'),
-  max_tokens: whole(1, 'Maximum tokens of a response, if the profile sets none.', 'by the protocol'),
+  reasoning: flag('Whether the model supports thinking.', 'depends on the model'),
+  context_window: whole(1, 'Context window in tokens.', 'depends on the protocol'),
+  max_tokens: whole(1, 'Maximum tokens of a response, if the profile does not set it.', 'depends on the protocol'),
   first_byte_timeout_ms: patience(
     'Timeout for the first byte of a response.',
     `${grouped(defaultPatience.firstByteTimeoutMs)}; none for local servers`,
@@ -155,17 +155,14 @@ export const modelKeys = {
   project: onlyFor('google_vertex', choice('Vertex: project id.')),
   location: onlyFor('google_vertex', choice('Vertex: the location.', '`global`')),
   region: onlyFor('bedrock_converse_stream', choice('Bedrock: the region.', '`us-east-1`')),
-  catalogue: flag('Takes context window, output limit and prices from `phi-core/models`, if the section does not set them.', '`false`'),
-  cost: table<CostSection>(costKeys, 'USD per million tokens. Without it, and without `catalogue`, `max_cost` does nothing.'),
+  catalogue: flag('Uses context window, output limit and prices from `phi-core/models`, unless this section sets them.', '`false`'),
+  cost: table<CostSection>(costKeys, 'USD per million tokens. Without `cost` or `catalogue`, `max_cost` has no effect.'),
   headers: as('headers', record('HTTP headers of every request.')),
-  compat: onlyFor(
-    'openai_completions',
-    table<CompatSection>(compatKeys, 'How the provider deviates from OpenAI; `openai_completions` only.'),
-  ),
-  server_tools: objects('Provider-executed tools, as the provider declares them.'),
+  compat: onlyFor('openai_completions', table<CompatSection>(compatKeys, 'Differences from OpenAI; `openai_completions` only.')),
+  server_tools: objects("Provider-executed tools, in the provider's format."),
   body: jsonTable('Additional fields of the request body, merged last.'),
   limiter: table<LimiterSection>(limiterKeys, 'Rate limits of calls. Empty: follows the rate-limit headers of the provider.'),
-  fallback: texts('`{{provider.id}}`, or the names of providers: asked in this order when this one fails.'),
+  fallback: texts('`{{provider.id}}`, or the names of providers: called in this order when this provider fails.'),
   ...requestSettingsKeys,
 }
 
@@ -173,8 +170,8 @@ export const modelKeys = {
 export interface ModelSection extends FieldsOf<typeof modelKeys> {}
 
 const providerInstanceKeys = {
-  id: id('provider', 'Id in the namespace `provider`, as `{{name}}`. Default: `name`.'),
-  description: text('For people.'),
+  id: id('provider', 'Id in the namespace `provider`; refer to it as `{{name}}`. Default: `name`.'),
+  description: text('For display only.'),
   ...modelKeys,
 }
 
@@ -183,7 +180,7 @@ export interface ProviderInstanceSection extends FieldsOf<typeof providerInstanc
 
 export const providerKeys = {
   ...modelKeys,
-  instances: tables<ProviderInstanceSection>(providerInstanceKeys, 'Other models. They inherit nothing from `[provider]`.'),
+  instances: tables<ProviderInstanceSection>(providerInstanceKeys, 'Additional models. They inherit nothing from `[provider]`.'),
 }
 
 /** `[provider]`: the default model of all agents. */

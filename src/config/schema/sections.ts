@@ -48,10 +48,11 @@ import {
 } from './key-table.ts'
 import { type ProviderSection, providerKeys } from './model-sections.ts'
 
-/** Concurrent calls. */
+/** Default number of concurrent calls. */
 export const defaultBatch = 3
 
-const hostForms = 'Allowed hosts: `files.example.com`, with a port other than 443, or `*.example.com` for all subdomains. Needs trust.'
+const hostForms =
+  'Allowed hosts: `files.example.com`, with the port unless it is 443, or `*.example.com` for all subdomains. Requires trust.'
 
 export const mediaKeys = {
   hosts: as('media', required(texts(hostForms))),
@@ -72,23 +73,24 @@ export const sessionKeys = {
 export interface SessionSection extends FieldsOf<typeof sessionKeys> {}
 
 const serverName = required(text('Server name, the prefix of its tool names.'))
-const enabled = flag('Whether agents use it.', '`true`')
+const enabled = flag('Whether agents use this server.', '`true`')
 export const connectionKeys = {
-  transport: word(['stdio', 'http'], '`stdio` starts a program, `http` connects to a URL.', 'by `command` or `url`'),
-  command: text('stdio: the program.'),
-  args: texts('stdio: its arguments.'),
+  transport: word(['stdio', 'http'], '`stdio` starts a program, `http` connects to a URL.', 'derived from `command` or `url`'),
+  command: text('stdio: the program to start.'),
+  args: texts('stdio: arguments of the program.'),
   env: record('stdio: environment variables, in addition to the default ones.'),
-  url: as('choice', text('http: its address.')),
-  headers: as('headers', record('http: sent with every request.')),
-  include: texts('Names of tools to include, as the server lists them.', 'all'),
+  url: as('choice', text('http: URL of the server.')),
+  headers: as('headers', record('http: headers of every request.')),
+  include: texts('Names of the tools to include, as listed by the server.', 'all'),
   timeout_secs: seconds('Timeout of a call in seconds.', defaultCallMs),
   reset_timeout_on_progress: flag('Whether a progress notification restarts the timeout of a call.', '`true`'),
   total_timeout_secs: seconds(
     'Maximum seconds of a call, regardless of progress.',
-    `${defaultTotalMs / 1000}, or \`timeout_secs\` if that is more`,
+    `${defaultTotalMs / 1000}, or \`timeout_secs\` if larger`,
   ),
-  roots: texts('stdio: folders that the server may use (MCP roots), inside the working folder.', 'none'),
-  instructions: flag('Adds the instructions of the server to the system prompt.', '`false`'),
+  roots: texts('stdio: folders that the server can use (MCP roots), inside the working directory.', 'none'),
+  instructions: flag("Adds the server's instructions to the system prompt.", '`false`'),
+  resource_tools: flag('Adds tools that list and read the resources of the server.', '`false`'),
 }
 interface McpConnection extends FieldsOf<typeof connectionKeys> {}
 
@@ -108,13 +110,10 @@ export interface ToolInstanceSection extends FieldsOf<typeof toolInstanceKeys> {
 
 export const toolsKeys = {
   enabled: as('local', texts('Names of tools, including `prun`, `revert` and sub-agents.', 'none')),
-  tool_strategy: as(
-    'local',
-    alias('strategy', word(tagsOf(toolExecution), 'How to run several tool calls of one response.', '`parallel`')),
-  ),
+  tool_strategy: as('local', alias('strategy', word(tagsOf(toolExecution), 'How to run the tool calls of one response.', '`parallel`'))),
   batch_size: whole(1, 'Concurrent calls with `batched`.', defaultBatch),
-  search_servers: flag('Shows the model a search tool and its matches, instead of all tools of MCP servers.', '`false`'),
-  offload_over: whole(1, 'Writes results with more characters than this to a file in the workspace. Requires `read_file`.', 'none is'),
+  search_servers: flag('Offers the model a search tool and its matches, instead of all tools of MCP servers.', '`false`'),
+  offload_over: whole(1, 'Saves longer results, in characters, to a file in the workspace. Requires `read_file`.', 'off'),
   instances: tables<ToolInstanceSection>(toolInstanceKeys, 'MCP servers, as in `[[mcp.servers]]`.'),
 }
 
@@ -127,7 +126,7 @@ const contextSizeKeys = {
 }
 
 const keptKeys = {
-  keep_first_turns: alias('keep_first', whole(0, 'Number of first turns to keep.', compacted.keepFirstTurns)),
+  keep_first_turns: alias('keep_first', whole(0, 'Number of initial turns to keep.', compacted.keepFirstTurns)),
   keep_recent_turns: alias('keep_recent', whole(0, 'Number of recent turns to keep.', compacted.keepRecentTurns)),
   tool_output_max_lines: whole(1, 'Maximum lines of a tool result after compaction.', compacted.toolOutputMaxLines),
 }
@@ -137,11 +136,11 @@ const scopeOf = (scope: number | 'token_budget'): CompactionScope =>
 
 export const compactionSettingsKeys = {
   ...contextSizeKeys,
-  compact_at_pct: number(0, 'Share of the context that triggers compaction.', compacted.compactAtPct, 1),
-  compact_budget_threshold_pct: number(0, 'Share that must stay free below `compact_at_pct`.', compacted.compactBudgetThresholdPct, 1),
-  compaction_scope: alias('scope', wholeOr(1, 'token_budget', scopeOf, 'Number of loops to summarise.', compacted.scope.count)),
+  compact_at_pct: number(0, 'Fraction of the context that triggers compaction.', compacted.compactAtPct, 1),
+  compact_budget_threshold_pct: number(0, 'Fraction that must stay free below `compact_at_pct`.', compacted.compactBudgetThresholdPct, 1),
+  compaction_scope: alias('scope', wholeOr(1, 'token_budget', scopeOf, 'Number of loops to summarize.', compacted.scope.count)),
   ...keptKeys,
-  max_summary_tokens: whole(1, 'Maximum tokens of all summaries.', compacted.maxSummaryTokens),
+  max_summary_tokens: whole(1, 'Maximum tokens of all summaries together.', compacted.maxSummaryTokens),
   focus_message: as('sent', text('Topic that the summary focuses on. If set, the model writes the summary.')),
 }
 
@@ -150,19 +149,19 @@ export interface CompactionSettings extends FieldsOf<typeof compactionSettingsKe
 
 const compactionInstanceKeys = {
   id: required(id('compaction')),
-  description: text('For people.'),
+  description: text('For display only.'),
   ...compactionSettingsKeys,
 }
 
-/** `[[compaction.instances]]`: a variant that profiles refer to. */
+/** `[[compaction.instances]]`: a variant that profiles can select. */
 export interface CompactionInstanceSection extends FieldsOf<typeof compactionInstanceKeys> {}
 
 const compactionKeys = {
   ...compactionSettingsKeys,
-  instances: tables<CompactionInstanceSection>(compactionInstanceKeys, 'Named variations for profiles.'),
+  instances: tables<CompactionInstanceSection>(compactionInstanceKeys, 'Named variants for profiles.'),
 }
 
-/** `[compaction]`, `[context.compaction]`: how long conversations are shortened. */
+/** `[compaction]`, `[context.compaction]`: compaction of long conversations. */
 export interface CompactionSection extends FieldsOf<typeof compactionKeys> {}
 
 const contextKeys = {
@@ -176,9 +175,9 @@ export interface ContextSection extends FieldsOf<typeof contextKeys> {}
 
 export const retryKeys = {
   max_retries: whole(0, 'Maximum retries after the first attempt.', defaultRetry.maxRetries),
-  initial_delay_ms: whole(0, 'Milliseconds.', defaultRetry.initialDelayMs),
+  initial_delay_ms: whole(0, 'Delay before the first retry in milliseconds.', defaultRetry.initialDelayMs),
   backoff_multiplier: number(1, 'Factor by which each delay grows.', defaultRetry.backoffMultiplier),
-  max_delay_ms: whole(0, 'Milliseconds.', defaultRetry.maxDelayMs),
+  max_delay_ms: whole(0, 'Maximum delay in milliseconds.', defaultRetry.maxDelayMs),
 }
 interface RetrySection extends FieldsOf<typeof retryKeys> {}
 
@@ -189,13 +188,13 @@ export const cacheKeys = {
 interface CacheSection extends FieldsOf<typeof cacheKeys> {}
 
 export const executionKeys = {
-  max_turns: whole(1, 'Model calls.', defaultLimits.maxTurns),
+  max_turns: whole(1, 'Maximum model calls.', defaultLimits.maxTurns),
   max_same_refusals: whole(1, 'Maximum consecutive turns that only repeat the same rejected tool call.', defaultMaxSameRefusals),
-  max_searches: whole(0, 'Maximum searches that the provider executes.'),
+  max_searches: whole(0, 'Maximum searches that the provider runs.'),
   max_continuations: whole(0, 'Maximum continuations of a paused response within one turn.', defaultMaxContinuations),
   max_total_tokens: whole(1, 'Maximum input and output tokens.', defaultLimits.maxTotalTokens),
-  max_duration_secs: seconds('Seconds.', defaultLimits.maxDurationMs),
-  max_cost: number(0, 'Maximum USD, by `[provider.cost]` or the `catalogue`. Includes sub-agents.'),
+  max_duration_secs: seconds('Maximum duration in seconds.', defaultLimits.maxDurationMs),
+  max_cost: number(0, 'Maximum cost in USD, including sub-agents. Prices come from `[provider.cost]` or the `catalogue`.'),
   retry: table<RetrySection>(retryKeys, 'Retries of failed model calls.'),
   cache: table<CacheSection>(cacheKeys, 'Prompt caching.'),
 }
@@ -205,35 +204,35 @@ export interface ExecutionSection extends FieldsOf<typeof executionKeys> {}
 
 const script = (about: string) => as('script', text(`Script: ${about}`))
 export const callbacksKeys = {
-  before_loop: script('can refuse the run.'),
+  before_loop: script('can veto the run.'),
   after_loop: script('receives the end of a run.'),
-  before_turn: script('can refuse a model call.'),
+  before_turn: script('can veto a model call.'),
   after_turn: script('receives a response.'),
-  before_tool_execution: script('can refuse a tool call.'),
+  before_tool_execution: script('can veto a tool call.'),
   after_tool_execution: script('receives the result of a tool call.'),
   before_tool_execution_update: script('can suppress a progress report.'),
   after_tool_execution_update: script('receives a progress report.'),
-  before_compaction_start: script('can refuse a compaction.'),
-  after_compaction_end: script('receives the numbers of a compaction.'),
+  before_compaction_start: script('can veto a compaction.'),
+  after_compaction_end: script('receives the token counts of a compaction.'),
   on_error: script('receives a failed model call.'),
-  before_task: text('Refused: `withTaskHooks` of `phi-core/session` does this in code.'),
-  after_task: text('Refused, as `before_task`.'),
+  before_task: text('Rejected. Use `withTaskHooks` from `phi-core/session` in code.'),
+  after_task: text('Rejected, like `before_task`.'),
 } satisfies Record<InFile<ScriptableHook> | 'before_task' | 'after_task', Key>
 
 /** `[callbacks]`: scripts that run at fixed points of a run. */
 export interface CallbacksSection extends FieldsOf<typeof callbacksKeys> {}
 
 const hooksKeys = {
-  transform_context: text('Refused: a function, which a file cannot bring. `agent.configure` sets it.'),
-  convert_to_llm: text('Refused, as `transform_context`.'),
+  transform_context: text('Rejected, because a file cannot contain a function. Use `agent.configure`.'),
+  convert_to_llm: text('Rejected, like `transform_context`.'),
 }
 
-/** `[hooks]`: plugin functions, which files cannot contain. Each is refused by name. */
+/** `[hooks]`: plugin functions. Files cannot contain functions, so each key is rejected by name. */
 export interface HooksSection extends FieldsOf<typeof hooksKeys> {}
 
-const skillsKeys = { paths: texts('Skill directories in the workspace. Later ones override earlier ones.') }
+const skillsKeys = { paths: texts('Skill directories in the workspace. Later directories take precedence.') }
 
-/** `[skills]`: folders with skills in the workspace. */
+/** `[skills]`: skill folders in the workspace. */
 export interface SkillsSection extends FieldsOf<typeof skillsKeys> {}
 
 const mcpKeys = { servers: tables<McpServerSection>(mcpServerKeys, 'MCP servers. Every agent gets their tools.') }
@@ -241,14 +240,14 @@ interface McpSection extends FieldsOf<typeof mcpKeys> {}
 
 /** All keys of an agent file. */
 const configTable = {
-  default_workspace: as('workspace', text('Working directory of agents that set none.', '`.`')),
-  agent: table<AgentSection>(agentKeys, 'Who it is.'),
+  default_workspace: as('workspace', text('Working directory of agents that do not set one.', '`.`')),
+  agent: table<AgentSection>(agentKeys, 'Settings of the agent.'),
   provider: table<ProviderSection>(providerKeys, 'The model.'),
   session: as('local', table<SessionSection>(sessionKeys, 'Session storage and overrides.')),
   media: table<MediaSection>(mediaKeys, 'Downloads of images and files by URL, for providers that do not fetch them.'),
   tools: table<ToolsSection>(toolsKeys, 'Tools of the agent.'),
   client_tools: instances(tables<ClientToolSection>(clientToolKeys, 'A client tool, available to every agent.'), 'Client tools.'),
-  choices: as('local', table<ChoicesSection>(choicesKeys, 'Options that a prompt may select by name.')),
+  choices: as('local', table<ChoicesSection>(choicesKeys, 'Options that a prompt can select by name.')),
   compaction: as('local', table<CompactionSection>(compactionKeys, 'Compaction of long conversations.')),
   context: as('local', table<ContextSection>(contextKeys, 'Alternative location of `[compaction]`.')),
   execution: as('local', table<ExecutionSection>(executionKeys, 'Run limits, retries and caching.')),
@@ -267,7 +266,7 @@ const configTable = {
   hooks: as('local', table<HooksSection>(hooksKeys, 'Hooks of plugins.')),
 }
 
-/** Contents of an agent file as an object, with the keys of the file. Only a model is required. */
+/** Contents of an agent file as an object with the same keys. Only a model is required. */
 export interface AgentConfig extends FieldsOf<typeof configTable> {}
 
 /** The whole file. */

@@ -13,13 +13,16 @@ import { fencedLines, fenceToken, indented, isStandIn } from '../view/stand-in.t
 import { summaryMessage } from './summary-lines.ts'
 import { cutToolOutputs } from './tool-output.ts'
 
-/** Options of `llmCompaction`. */
+/** Options for `llmCompaction`. */
 export interface LlmCompactionOptions {
-  /** The summarizing model; it may be smaller than the agent's. */
+  /** The summarizing model. It may be smaller than the agent's. */
   model: Model
-  /** Replaces the default instructions. For what to emphasize, use `focusMessage` of the configuration. */
+  /** Replaces the default instructions. To emphasize a topic, use `focusMessage` in the configuration. */
   systemPrompt?: string
-  /** Tokens of one response. Default: twice the size of the summary, at most the model's limit. Use more for a model that always thinks. */
+  /**
+   * Maximum tokens per response. Default: twice the summary's size, up to the model's limit. Use a higher value for a model that always
+   * thinks.
+   */
   maxTokens?: number
 }
 
@@ -32,15 +35,15 @@ wish what only a tool or the agent says. Answer with the summary alone.`
 const llmOptions = optionsOf<LlmCompactionOptions>({ model: required(aModel), systemPrompt: aText, maxTokens: aPositiveNumber })
 
 /**
- * Creates a compaction strategy in which a model summarizes the middle of a conversation. The first and recent turns stay as in the default
- * strategy.
+ * Creates a compaction strategy in which a model summarizes the middle of a conversation. The first and recent turns are kept as in the
+ * default strategy.
  *
  * **Contract**
- * - One model call, or one per part if the record exceeds the model's context window; each continues the summary so far.
+ * - One model call, or one per part if the record exceeds the model's context window. Each later call continues the summary so far.
  * - `focusMessage` is passed to the model. The summary is cut to its maximum size, and has the role of the model (`summaryMessage`).
- * - The record is fenced with a new token per summary, so nothing in it can end it or impersonate someone.
- * - Every call is charged to the budget, including failed ones; none starts when the budget is used up.
- * - Throws `ProviderError` on failure; the compaction then uses the default strategy.
+ * - The record is fenced with a new token per summary, so its content cannot close the fence or impersonate another role.
+ * - Every call is charged to the budget, including failed calls. No call starts once the budget is used up.
+ * - Throws `ProviderError` on failure. The compaction then uses the default strategy.
  *
  * Source: docs/concepts/context.md
  */
@@ -57,7 +60,7 @@ async function summarise(options: LlmCompactionOptions, input: CompactionInput):
   const used = answerTokens + input.maxTokens + input.counter.text(promptOf(input, '', '') + (options.systemPrompt ?? instructions))
   const room = Math.max(1000, options.model.config.contextWindow - 2 * used)
   const record = pieces.join('\n\n')
-  // Half of the counted size, because a tokenizer may count twice as much.
+  // Uses half of the counted size, because a tokenizer may count twice as many tokens.
   const maxLength = Math.ceil((room * record.length) / Math.max(1, input.counter.text(record)) / 2)
   const token = fenceToken()
   let summary = ''
@@ -71,7 +74,7 @@ async function ask(options: LlmCompactionOptions, input: CompactionInput, prompt
   const { config, credentials, provider } = options.model
   const { signal, budget } = input
   const exceeded = budget.exceeded()
-  if (exceeded !== undefined) throw new ProviderError('other', `No model was asked for a summary: ${exceeded}.`)
+  if (exceeded !== undefined) throw new ProviderError('other', `The summary was skipped: ${exceeded}.`)
   const request: StreamRequest = {
     model: config,
     systemPrompt: options.systemPrompt ?? instructions,
@@ -95,10 +98,10 @@ async function ask(options: LlmCompactionOptions, input: CompactionInput, prompt
   if (message.stopReason !== 'stop' && message.stopReason !== 'length') {
     throw new ProviderError(
       'other',
-      `${config.id} wrote no summary: it ended with ${message.stopReason}. ${message.errorMessage ?? ''}`.trim(),
+      `${config.id} did not write a summary: it stopped with ${message.stopReason}. ${message.errorMessage ?? ''}`.trim(),
     )
   }
-  if (text === '') throw new ProviderError('other', `${config.id} wrote an empty summary. Raise maxTokens if the model thinks first.`)
+  if (text === '') throw new ProviderError('other', `${config.id} wrote an empty summary. Raise maxTokens if the model uses thinking.`)
   return text
 }
 
@@ -107,10 +110,10 @@ function promptOf({ maxTokens, config }: CompactionInput, summary: string, recor
   const parts = [`Summarise the record below in at most ${words} words.`]
   if (config.focusMessage !== undefined) parts.push(`Keep above all: ${config.focusMessage}`)
   if (summary !== '') {
-    parts.push('Write one summary of the summary so far and of the record, which goes on from it.')
+    parts.push('Write one summary that combines the summary so far and the record that follows it.')
     parts.push(`The summary so far:\n${fencedLines(summary, token)}`)
   }
-  parts.push(`The record, in which lines that are indented belong to the message above them:\n${fencedLines(record, token)}`)
+  parts.push(`The record. Indented lines belong to the message above them:\n${fencedLines(record, token)}`)
   return parts.join('\n\n')
 }
 
@@ -128,8 +131,8 @@ function fitted(summary: string, { counter, maxTokens }: CompactionInput): Agent
 
 /**
  * Formats a conversation as text, one paragraph per message: role, tool calls with arguments, results. Omits thinking, failed responses and
- * extension messages; cuts long tool outputs, and names images. All lines of a message but the first are indented, so that none looks like
- * the start of another message.
+ * extension messages. Cuts long tool outputs, and names images. All lines of a message except the first are indented, so that no line looks
+ * like the start of another message.
  */
 function transcriptOf(messages: readonly AgentMessage[], toolOutputMaxLines: number): string[] {
   return cutToolOutputs(messages, toolOutputMaxLines).flatMap((message) => {
@@ -140,7 +143,7 @@ function transcriptOf(messages: readonly AgentMessage[], toolOutputMaxLines: num
   })
 }
 
-/** Joins pieces to chunks of at most `maxLength` UTF-16 units; a longer piece is split. */
+/** Joins pieces to chunks of at most `maxLength` UTF-16 units. A longer piece is split. */
 function chunksOf(pieces: readonly string[], maxLength: number): string[] {
   const chunks: string[] = []
   let chunk = ''
@@ -156,7 +159,7 @@ function chunksOf(pieces: readonly string[], maxLength: number): string[] {
 function speaker(message: Exclude<AgentMessage, { role: 'extension' }>): string {
   if (message.role === 'toolResult') return message.isError ? `Tool [${message.toolName}] failed` : `Tool [${message.toolName}]`
   if (message.role === 'user') return 'User'
-  return isStandIn(message) ? 'Summary of what was before' : 'Assistant'
+  return isStandIn(message) ? 'Summary of earlier messages' : 'Assistant'
 }
 
 function contentText(content: Extract<AgentMessage, { content: unknown }>['content']): string {
@@ -176,7 +179,7 @@ function cutUp(text: string, maxLength: number): string[] {
   while (from < text.length) {
     const head = from === 0 ? '' : '  '
     let to = Math.min(text.length, from + Math.max(1, maxLength - head.length))
-    // Not inside a surrogate pair.
+    // Does not cut inside a surrogate pair.
     if (to < text.length && to - from > 1 && isHighSurrogate(text.charCodeAt(to - 1))) to -= 1
     pieces.push(head + text.slice(from, to))
     from = to

@@ -10,7 +10,7 @@ const blockFields: Record<string, Record<string, string>> = {
   toolCall: { id: 'string', name: 'string', arguments: 'object' },
 }
 
-/** Required fields of a message, by role. */
+/** A message's required fields, by role. */
 const messageFields: Record<string, Record<string, string>> = {
   user: { timestamp: 'number' },
   assistant: { timestamp: 'number', stopReason: 'string', model: 'string', provider: 'string', usage: 'object' },
@@ -19,8 +19,8 @@ const messageFields: Record<string, Record<string, string>> = {
 }
 
 /**
- * Returns the fault of a list of messages with its path and the expected type; `undefined` for a valid list. Such a list is stored and sent, so
- * a strategy's mistake must be found at once.
+ * Returns the fault of a list of messages with its path and the expected type, or `undefined` for a valid list. The list is stored and
+ * sent, so a strategy's mistake must be detected immediately.
  */
 export function messagesFault(answer: unknown): string | undefined {
   if (!Array.isArray(answer)) return `${shown(answer)}; it must be a list of messages.`
@@ -31,7 +31,7 @@ export function messagesFault(answer: unknown): string | undefined {
   try {
     JSON.stringify(answer)
   } catch (error) {
-    return `messages that JSON cannot hold: ${errorText(error)}`
+    return `messages that JSON cannot represent: ${errorText(error)}`
   }
   return undefined
 }

@@ -5,7 +5,7 @@ import type { ToolDefinition } from '../../contract/model/request.ts'
 import type { CompactionConfig, ContextConfig, TokenCounter } from '../../types/context/compaction.ts'
 import { heuristicTokenCounter } from './estimate.ts'
 
-/** Default limits of a conversation. */
+/** A conversation's default limits. */
 export const defaultCompactionConfig = {
   compactAtPct: 0.9,
   compactBudgetThresholdPct: 0.05,
@@ -24,7 +24,7 @@ const defaultMaxTokens = 100_000
 export const defaultSystemPromptTokens = 4000
 /** Share of a small window reserved for system prompt and tools by default. */
 const systemPromptShare = 0.2
-/** Minimum share left for the conversation, so that a compaction leaves something of it. */
+/** Minimum share left for the conversation, so that a compaction keeps some of it. */
 export const minRoomShare = 0.05
 
 /** A `ContextConfig` with all defaults. */
@@ -45,7 +45,7 @@ export interface PromptHead {
 }
 
 /**
- * Adds defaults; `undefined` if nothing is ever compacted.
+ * Adds defaults. `undefined` if nothing is ever compacted.
  *
  * **Contract**
  * - `maxContextTokens` is that of {@link contextLimitOf}.
@@ -84,7 +84,7 @@ export function checkContextConfig(config: Partial<ContextConfig> | false | unde
   throw new ConfigError(
     'invalidOption',
     `contextConfig leaves no room for a conversation: systemPromptTokens is ${systemPromptTokens}, and of maxContextTokens (${maxContextTokens}) ` +
-      `${usable} may be used (compactAtPct less compactBudgetThresholdPct). Every turn would forget everything. ` +
+      `${usable} may be used (compactAtPct less compactBudgetThresholdPct). Every turn would drop all messages. ` +
       'Lower systemPromptTokens, or raise maxContextTokens.',
   )
 }

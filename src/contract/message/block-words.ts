@@ -25,20 +25,20 @@ export function serviceToolText({ name, input, status, output, error }: ServiceT
   return `[${name}${asked} found: ${found.length > maxOutputChars ? `${found.slice(0, maxOutputChars)}…` : found}]`
 }
 
-/** Sources by title and URL, anything else as JSON. */
+/** Formats sources as title and URL, and other values as JSON. */
 function outputText(output: JsonValue): string {
   if (typeof output === 'string') return output
   if (!Array.isArray(output)) return JSON.stringify(output)
   return output
     .map((each) => {
-      const { title, url } = Object(each) as { title?: unknown; url?: unknown } // any JSON
+      const { title, url } = Object(each) as { title?: unknown; url?: unknown } // any JSON value
       if (typeof url !== 'string') return JSON.stringify(each)
       return typeof title === 'string' && title !== '' ? `${title} <${url}>` : url
     })
     .join('; ')
 }
 
-/** Converts a provider-specific block to text for other providers; `undefined` if it has no text form. */
+/** Converts a provider-specific block to text for other providers, or `undefined` if it has no text form. */
 export function wordsOf(block: Content): string | undefined {
   if (block.type === 'serviceTool') return serviceToolText(block)
   return isMedia(block) ? `[${block.type} ${mediaName(block)}]` : undefined
@@ -52,13 +52,13 @@ export function isRunningTool(block: Content): block is ServiceToolContent {
   return block.type === 'serviceTool' && block.status === 'running'
 }
 
-/** Returns a running provider-executed tool as failed, because its response ended before its result came. */
+/** Marks a running provider-executed tool as failed, because the response ended before its result arrived. */
 export function interruptedTool(block: ServiceToolContent): ServiceToolContent {
-  const error = { code: interrupted, message: 'The response ended before the provider reported a result of this tool.' }
+  const error = { code: interrupted, message: 'The response ended before the provider reported the result of this tool.' }
   return { ...block, status: 'failed', error }
 }
 
-/** Returns the content of a response that failed or was aborted: each tool that still runs is interrupted. The same array if none runs. */
+/** Marks every running tool in a failed or aborted response as interrupted. Returns the same array if no tool is running. */
 export function withToolsEnded(content: Content[]): Content[] {
   if (!content.some(isRunningTool)) return content
   return content.map((block) => (isRunningTool(block) ? interruptedTool(block) : block))

@@ -9,7 +9,7 @@ import { type AgentMessage, type Message, type MessageInput, messageInput, type 
  * Converts caller input to history entries: text becomes a user message, string `content` becomes blocks, and defaults are applied.
  * Complete messages are returned as the same object.
  *
- * Throws `ConfigError` `invalidMessage` with the path of the invalid part, such as `prompt[1].content[0].type`; `name` is the first part of
+ * Throws `ConfigError` `invalidMessage` with the path of the invalid part, such as `prompt[1].content[0].type`. `name` is the first part of
  * the path.
  *
  * Source: docs/concepts/messages.md
@@ -30,14 +30,14 @@ export function toMessage(input: MessageInput, name: string): Message | AgentMes
   if (role === 'system' || role === 'developer') {
     throw new ConfigError(
       'invalidMessage',
-      `${name}.role is "${role}". A system message is no message here: pass its text as systemPrompt, to new Agent or agent.configure.`,
+      `${name}.role is "${role}". System messages are not part of the history. Pass the text as systemPrompt to new Agent or agent.configure.`,
     )
   }
   const type: unknown = role === undefined ? Object(input).type : undefined
   if (typeof type === 'string') {
     throw new ConfigError(
       'invalidMessage',
-      `${name} is a block of type ${JSON.stringify(type)}, not a message. Put blocks into one: { role: 'user', content: [ … ] }.`,
+      `${name} is a block of type ${JSON.stringify(type)}, not a message. Wrap it in a message: { role: 'user', content: [ … ] }.`,
     )
   }
   const message = readGiven(messageInput, input, name, 'invalidMessage')
@@ -62,7 +62,7 @@ export function serializeMessages(history: readonly AgentMessage[]): string {
  * **Contract**
  * - Throws `SessionError` `invalidMessages` with the path and the expected type, such as `messages[3].content[0].type: expected
  *   text|image|file|thinking|toolCall|serviceTool|opaque, got "foo"`.
- * - Assigns ids to messages without one. Keeps unknown keys, so older versions preserve data of newer ones.
+ * - Assigns ids to messages without one. Keeps unknown keys, so older versions preserve data from newer ones.
  * - Checks the structure only. The request encoder ensures that every call has a result.
  * - For messages of the Rust implementation, use `fromSpecJson` of `phi-core/rust`.
  *
@@ -72,12 +72,12 @@ export function parseMessages(text: string): AgentMessage[] {
   return checkHistory(parseStored(text, 'messages'), 'messages')
 }
 
-/** {@link parseMessages} for a parsed value; `path` is its location. */
+/** {@link parseMessages} for a parsed value. `path` is its location. */
 function checkHistory(value: unknown, path: string): AgentMessage[] {
   return readStored(messages, value, path).map(withId)
 }
 
-/** Fields that clients may set. `providerState` and `fileId` are excluded: a file id may belong to another user. */
+/** Fields that clients may set. Excludes `providerState` and `fileId`, because a file id may belong to another user. */
 const clientFields: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['text', ['type', 'text']],
   ['image', ['type', 'mimeType', 'data', 'url']],
@@ -90,7 +90,7 @@ const clientFields: ReadonlyMap<unknown, readonly string[]> = new Map([
  */
 export function clientBlock(sent: JsonValue, path: string): Content {
   const fields = clientFields.get(Object(sent).type)
-  if (fields === undefined) throw new ConfigError('invalidMessage', `${path} is no block of text, image or file.`)
+  if (fields === undefined) throw new ConfigError('invalidMessage', `${path} is not a text, image or file block.`)
   const block = Object.fromEntries(Object.entries(Object(sent)).filter(([name]) => fields.includes(name)))
   checkOptions(block, content, path, 'invalidMessage')
   return readStored(content, block, path)

@@ -8,11 +8,11 @@ const storedBytesFields = {
   bytes: aNumber,
 }
 
-/** Media bytes stored next to a session's log; `SessionStore.blob` reads them. Source: docs/concepts/sessions.md */
+/** Media bytes stored next to a session's log. `SessionStore.blob` reads them. Source: docs/concepts/sessions.md */
 export interface StoredBytes extends FieldsOf<typeof storedBytesFields> {}
 const storedBytes: ShapeOf<StoredBytes> = object<StoredBytes>(storedBytesFields)
 
-/** Returns whether a string is a valid hash. Hashes become part of file names, keys and URLs. */
+/** Returns whether a string is a valid hash. The check matters because hashes become part of file names, keys and URLs. */
 export function isHash(text: string): boolean {
   return /^[0-9a-f]{64}$/.test(text)
 }
@@ -24,14 +24,14 @@ export const inlineMediaChars = 64 * 1024
 export const sourceFields = {
   /** Base64 bytes without a `data:` prefix. */
   data: optional(aText),
-  /** An `https:` URL that the provider fetches, or `resolveMedia` if it does not. */
+  /** An `https:` URL, fetched by the provider or by `resolveMedia`. */
   url: optional(aText),
   /** Id of a file uploaded to the provider of `api`. */
   fileId: optional(aText),
   api: optional(apiProtocol),
-  /** Reference to bytes in the session's store. Set only by the store; not valid in other sessions or in client input. */
+  /** Reference to bytes in the session's store. Only the store sets it. The reference is invalid in other sessions and in client input. */
   blob: optional(storedBytes),
-  /** Expiry of the uploaded file, epoch milliseconds. Absent if unknown. */
+  /** Expiry time of the uploaded file in epoch milliseconds. Absent if unknown. */
   expiresAt: optional(aNumber),
 }
 
@@ -52,23 +52,24 @@ export type MediaSource =
   | { type: 'url'; url: string }
   | { type: 'fileId'; fileId: string; api: ApiProtocol }
 
-/** Returns the source of a media block. Blocks of newer versions, or without loaded bytes, have none. */
+/** Returns the source of a media block. Returns `undefined` for blocks from newer versions and for blocks whose bytes are not loaded. */
 export function sourceOf({ data, url, fileId, api }: MediaFields): MediaSource {
   if (data !== undefined) return { type: 'data', data }
   if (url !== undefined) return { type: 'url', url }
   return fileId === undefined ? { type: 'data', data: '' } : { type: 'fileId', fileId, api: api ?? '' }
 }
 
-/** Returns why the source of a block at `path` is invalid, or `undefined`. Caller input is also decoded and checked. */
+/**
+ * Returns the reason why the source of the block at `path` is invalid, or `undefined`. Also decodes and checks the data of caller input.
+ */
 export function sourceFault(block: unknown, path: string, reading: Reading): string | undefined {
   if (reading === 'logged') return undefined
   const { data, url, fileId, api, blob, mimeType = '' } = Object(block) as Partial<MediaFields> // its fields were checked
   const given = [data, url, fileId, blob].filter((source) => source !== undefined)
-  if (given.length !== 1) return `${path} has ${given.length} of data, url and fileId; exactly one says where the bytes are`
-  if (url !== undefined && !isHttpsAddress(url))
-    return `${path}.url is no https address. Pass the bytes as data, or an address that begins with https://`
+  if (given.length !== 1) return `${path} sets ${given.length} of data, url and fileId; set exactly one`
+  if (url !== undefined && !isHttpsAddress(url)) return `${path}.url is not an https URL. Pass an https URL, or the bytes as data`
   if (fileId !== undefined && api === undefined)
-    return `${path}.fileId has no api beside it: say whose file it is, such as api: 'anthropicMessages'`
+    return `${path}.fileId requires api, which names the API that stores the file, such as api: 'anthropicMessages'`
   return data !== undefined && reading === 'given' ? dataFault(data, mimeType, path) : undefined
 }
 
@@ -85,26 +86,25 @@ export function isBase64(text: string): boolean {
 function dataFault(data: string, mimeType: string, path: string): string | undefined {
   // Checked first, because decoding takes time.
   if (data.length > (maxInlineBytes / 3) * 4 + 4)
-    return `${path}.data has about ${Math.floor(data.length * 0.75)} bytes, and no service takes more than ${maxInlineBytes} of a file within a request. Upload it, or send a part`
-  if (/^data:/i.test(data))
-    return `${path}.data begins with "data:". Give the base64 alone, which stands behind the comma, and the type as mimeType`
-  if (/^(?:https?|file|blob):/i.test(data)) return `${path}.data is an address. Give an https one as url, else the bytes as base64`
-  if (data === '') return `${path}.data is empty: there is nothing to send`
-  if (!isBase64(data)) return `${path}.data is no base64. Encode the bytes, with padding and without line breaks`
+    return `${path}.data has about ${Math.floor(data.length * 0.75)} bytes, but no provider accepts more than ${maxInlineBytes} inline. Upload the file, or send part of it`
+  if (/^data:/i.test(data)) return `${path}.data begins with "data:". Pass only the base64 after the comma, and the type as mimeType`
+  if (/^(?:https?|file|blob):/i.test(data)) return `${path}.data is a URL. Pass an https URL as url, or the bytes as base64`
+  if (data === '') return `${path}.data is empty. Pass a file with content`
+  if (!isBase64(data)) return `${path}.data is not base64. Encode the bytes with padding and without line breaks`
   const type = baseType(mimeType)
   if (type === 'image/svg+xml')
-    return `${path} is an SVG, which no service takes as a picture, and which can hold scripts. Draw it as a PNG, or send it as a file of the type text/plain`
+    return `${path} is an SVG, which no provider accepts as an image and which can contain scripts. Convert it to PNG, or send it as a text/plain file`
   const isType = typeByBytes(data)
-  // An image with a wrong subtype is sent with its actual type, if its signature is an image's.
+  // If the signature belongs to an image, the image is sent with its actual type, even if the declared subtype is wrong.
   const isPicture =
     type.startsWith('image/') && isType?.startsWith('image/') === true && (isType !== 'image/png' || headOf(data).startsWith('IHDR', 12))
   const isRight = isType === undefined ? !hasDetectableType(type, data) : isType === type || isPicture || !isMediaOf(type, checkedTypes)
   if (isRight) return undefined
-  const found = isType ?? (type === 'application/pdf' ? 'no PDF' : 'none of that type')
-  return `${path} is told to be ${mimeType.slice(0, 100)}, and its bytes are ${found}. A service would refuse it with every later request`
+  const found = isType ?? (type === 'application/pdf' ? 'not a PDF' : 'not of that type')
+  return `${path} is declared as ${mimeType.slice(0, 100)}, but its bytes are ${found}. A provider would reject it in every later request`
 }
 
-/** Returns whether unrecognised bytes contradict `type`. Too few bytes prove nothing. */
+/** Returns whether unrecognised bytes contradict `type`. Too few bytes never contradict it. */
 function hasDetectableType(type: string, data: string): boolean {
   return type === 'application/pdf' || (byteLengthOf(data) >= longestSignature && signedTypes.has(type))
 }
@@ -115,11 +115,11 @@ export const defaultMaxMediaBytes = 20 * 1024 * 1024
 /** Maximum bytes of an inline file for any provider: 100 MB of base64, for Gemini. */
 export const maxInlineBytes = 75 * 1024 * 1024
 
-/** Types whose files always start with a known signature, and the length of the longest one. */
+/** Types whose files always start with a known signature, and the length of the longest signature. */
 const signedTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'audio/wav'])
 const longestSignature = 12
 
-/** Types that are recognised by their bytes. */
+/** Types that are detected from their bytes. */
 export const checkedTypes = ['image/*', 'application/pdf', 'audio/wav']
 
 const otherSpellings: ReadonlyMap<string, string> = new Map([
@@ -171,7 +171,7 @@ export function isTextType(mimeType: string): boolean {
 /** Number of leading bytes that identify a file type. Divisible by 3, so their base64 is a prefix of the file's base64. */
 export const headBytes = 1026
 
-/** Detects the MIME type from the first bytes of base64 `data`; `undefined` if unknown. */
+/** Detects the MIME type from the first bytes of base64 `data`. `undefined` if unknown. */
 export function typeByBytes(data: string): string | undefined {
   const head = headOf(data)
   if (head.startsWith('\x89PNG\r\n')) return 'image/png'
@@ -226,12 +226,14 @@ const typesByName: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** Detects the MIME type from a file extension; `undefined` if unknown. */
+/** Detects the MIME type from a file extension. `undefined` if unknown. */
 export function typeByName(name: string): string | undefined {
   return typesByName.get(name.slice(name.lastIndexOf('.') + 1).toLowerCase())
 }
 
-/** Returns the MIME type of a file: the declared one, or by its first bytes (base64), or by its name; `undefined` if unknown. */
+/**
+ * Returns the declared MIME type of a file. Otherwise detects the type from the first bytes (base64) or the name. `undefined` if unknown.
+ */
 export function typeOfFile(statedType: string, head: string, name: string | undefined): string | undefined {
   if (statedType !== '' && statedType !== 'application/octet-stream') return statedType.split(';', 1)[0]
   const byBytes = typeByBytes(head)
@@ -239,7 +241,7 @@ export function typeOfFile(statedType: string, head: string, name: string | unde
   return name === undefined ? undefined : typeByName(name)
 }
 
-/** Builds a file name from `stem` and the extension of its type, if known. */
+/** Builds a file name from `stem` and the extension for the type, if known. */
 export function nameByType(stem: string, mimeType: string): string {
   const type = baseType(mimeType)
   const end = [...typesByName].find(([, each]) => each === type)?.[0]

@@ -23,6 +23,7 @@ import {
   withExpected,
   written,
 } from '../shape/shape.ts'
+import { editedArguments } from '../tool/edited-arguments.ts'
 import { callOutcome } from '../tool/tool-result.ts'
 import {
   type Content,
@@ -52,7 +53,7 @@ export const stopReason = oneOf(
 /** Reason why a model stopped. Source: docs/concepts/messages.md */
 export type StopReason = Infer<typeof stopReason>
 
-/** Content blocks; callers may pass a string. */
+/** Content blocks. Callers may pass a string. */
 const blocks: GivenShape<Content[], string | readonly Content[]> = written(listOf(content), aText, (given): Content[] => [text(given)])
 const unknownName = filled(aText, () => 'unknown')
 
@@ -63,7 +64,7 @@ const userFields = {
   timestamp: filled(aNumber, now),
 }
 
-/** Input of a user, or of a program acting for one. */
+/** Input from a user, or from a program on the user's behalf. */
 export interface UserMessage extends FieldsOf<typeof userFields> {}
 
 const likelyTokenFields = {
@@ -85,14 +86,14 @@ const tokenLogprobFields = {
   top: optional(listOf(object<FieldsOf<typeof likelyTokenFields>>(likelyTokenFields))),
 }
 
-/** Probability of one token. */
+/** One token's probability. */
 export interface TokenLogprob extends FieldsOf<typeof tokenLogprobFields> {}
 const tokenLogprob: ShapeOf<TokenLogprob> = object<TokenLogprob>(tokenLogprobFields)
 
 const refusedMediaFields = {
-  /** Hash of the media content; equal for copies of a block. */
+  /** Hash of the media content, equal for copies of a block. */
   key: aText,
-  /** The provider's reason, as the model gets it. */
+  /** The provider's reason, as sent to the model. */
   reason: aText,
 }
 
@@ -110,13 +111,13 @@ const assistantFields = {
   model: unknownName,
   /** Provider name, such as `anthropic`. */
   provider: unknownName,
-  /** Response id of the provider, for support and traces; absent if it sends none. */
+  /** The provider's response id, for support and traces, if any. */
   responseId: optional(aText),
-  /** Model that responded, as the provider names it, such as a dated version. Absent if it is not reported. */
+  /** Model name that the provider reports, such as a dated version, if any. */
   responseModel: optional(aText),
-  /** Service tier used, in the provider's words: `default`, `flex`, `priority`. */
+  /** Service tier as reported by the provider: `default`, `flex`, `priority`. */
   serviceTier: optional(aText),
-  /** Refusal text of the model; `stopReason` is `guardRail`. If streamed as a response, it is also a text block. */
+  /** The model's refusal text. `stopReason` is then `guardRail`. If it was streamed as normal text, `content` contains it too. */
   refusal: optional(aText),
   /** Set if the `afterAnswer` hook refused the original text or replaced it. */
   guarded: optional(guarded),
@@ -124,11 +125,9 @@ const assistantFields = {
   outputForm: optional(outputForm),
   /** Token probabilities, if the provider reports them. */
   logprobs: optional(listOf(tokenLogprob)),
-  /**
-   * Media that the provider rejected. This message is the response to the request without them; later requests to the model omit them too.
-   */
+  /** Media that the provider rejected. The provider was then called without these media. Later requests to the model omit them too. */
   refusedMedia: optional(listOf(refusedMedia)),
-  /** State that the provider keeps between requests, such as a container. Sent back to the same provider and model. */
+  /** Provider state between requests, such as a container id. Sent back to the same provider and model. */
   providerState: optional(providerState),
   usage: filled(usage, emptyUsage),
   /** Epoch milliseconds. */
@@ -138,8 +137,8 @@ const assistantFields = {
 }
 
 /**
- * A response of a model. A failed or aborted response keeps its partial content and the reason. The text of an aborted response is sent
- * once a user message follows.
+ * A model response. A failed or aborted response contains its partial content and the reason. The text of an aborted response is sent to
+ * the model when a user message follows.
  */
 export interface AssistantMessage extends FieldsOf<typeof assistantFields> {}
 
@@ -151,19 +150,21 @@ const toolResultFields = {
   isError: filled(aFlag, () => false),
   /** Epoch milliseconds. */
   timestamp: filled(aNumber, now),
-  /** Loop of the sub-agent that produced this result. */
+  /** Id of the sub-agent loop that produced this result. */
   childLoopId: optional(aText),
-  /** Names of tools that are offered from now on. */
+  /** Names of tools to offer from the next request on. */
   offers: optional(listOf(aText)),
-  /** Ends the run after all calls of its message. */
+  /** Whether to end the run after all calls of the same message. */
   endRun: optional(isTrue),
-  /** Id of the background task that the call started. The task reports when it ends. */
+  /** Id of the background task that the call started. */
   backgroundId: optional(aText),
-  /** Set on an error result that replaces a lost one: the process ended during the call, so its effect is unknown. */
+  /** Set on an error result that replaces a lost result, because the process ended during the call. The call's effect is unknown. */
   outcome: optional(callOutcome),
+  /** Set if a person changed the arguments when approving the call. The call in the response keeps the model's arguments. */
+  edited: optional(editedArguments),
 }
 
-/** Result of one tool call. */
+/** The result of one tool call. */
 export interface ToolResultMessage extends FieldsOf<typeof toolResultFields> {}
 
 /** A message that models can see. Plain JSON, discriminated on `role`. Source: docs/concepts/messages.md */
@@ -176,17 +177,17 @@ export const message: ShapeOf<Message> = tagged('role', {
 
 const turnIdFields = { loopId: aText, turnIndex: aNumber }
 
-/** Turn of a message. `turnIndex` is zero-based within its loop. */
+/** A message's turn. `turnIndex` is zero-based within its loop. */
 export interface TurnId extends FieldsOf<typeof turnIdFields> {}
 export const turnId: ShapeOf<TurnId> = object<TurnId>(turnIdFields)
 
 const envelopeFields = {
-  /** Unique within a history; stable from `messageStart` to storage. */
+  /** Unique within a history. Stable from `messageStart` to storage. */
   id: aText,
   turnId: optional(turnId),
   /** Overrides the derived provenance of this message in request captures (docs/concepts/messages.md). */
   provenanceHint: optional(blockProvenance),
-  /** Position in the revert tree; only in revert mode. */
+  /** Position in the revert tree. Present only in revert mode. */
   nodeId: optional(aNumber),
   parentId: optional(aNumber),
   tags: optional(listOf(nodeTag)),
@@ -197,10 +198,10 @@ export interface MessageEnvelope extends FieldsOf<typeof envelopeFields> {}
 
 const extensionFields = { role: oneOf('extension'), id: aText, kind: aText, data: json }
 
-/** A message of the application. This package never sends it to a model. Source: docs/concepts/messages.md */
+/** An application message, which is never sent to a model. Source: docs/concepts/messages.md */
 export interface ExtensionMessage extends FieldsOf<typeof extensionFields> {}
 
-/** A `Message` with its envelope. */
+/** A `Message` with its envelope fields. */
 export type LlmMessage = Message & MessageEnvelope
 
 /** One entry of a history. */
@@ -215,7 +216,7 @@ export const resultEntry: ShapeOf<InHistory<ToolResultMessage>> = object<InHisto
   ['id', 'content', 'toolCallId'],
 )
 
-/** One entry of a history. Entries of newer versions in a log need only the fields that readers rely on. */
+/** One entry of a history. Log entries from newer versions need only the fields that readers use. */
 export const agentMessage: ShapeOf<AgentMessage> = tagged('role', {
   user: userEntry,
   assistant: answerEntry,
@@ -224,9 +225,9 @@ export const agentMessage: ShapeOf<AgentMessage> = tagged('role', {
 })
 /** An entry that models can see. */
 export const llmMessage: ShapeOf<LlmMessage> = tagged('role', { user: userEntry, assistant: answerEntry, toolResult: resultEntry })
-/** A response as the journal records it. */
+/** A response in the form that the journal records. */
 export const assistantMessage: Shape = tagged('role', { assistant: answerEntry })
-/** A tool result as the journal records it. */
+/** A tool result in the form that the journal records. */
 export const toolResultMessage: Shape = tagged('role', { toolResult: resultEntry })
 
 const anyEnvelope = { ...envelopeFields, id: optional(aText) }
@@ -238,19 +239,19 @@ const llmInputs = {
 }
 /** An entry that models can see, with optional envelope fields. */
 export const llmMessageInput = tagged('role', llmInputs)
-/** An entry of a history without required id; callers may omit fields with defaults. */
+/** A history entry whose id is optional. Callers may omit fields that have defaults. */
 export const messageInput = withExpected(
   tagged('role', { ...llmInputs, extension: fieldsOf({ ...extensionFields, id: anyEnvelope.id }) }),
   "a text, or a message such as { role: 'user', content: 'hi' }",
 )
 
 /**
- * A message as callers write it: `{ role: 'user', content: 'hi' }`. Defaults: new `id`, current time, `stopReason`, zero `usage`, and
- * `unknown` as model and provider.
+ * Message input, such as `{ role: 'user', content: 'hi' }`. Defaults: new `id`, current time, `stopReason`, zero `usage`, and `unknown` as
+ * model and provider.
  */
 export type MessageInput = Given<typeof messageInput>
 
-/** Input of a caller: text, one message, or a list of messages, complete or abbreviated. */
+/** Prompt input: text, one message or a list of messages, complete or with omitted fields. */
 export type PromptInput = string | MessageInput | readonly MessageInput[]
 
 /** Returns the current time in integer epoch milliseconds. */
@@ -264,12 +265,12 @@ export function userMessage(text: string, images: readonly ImageContent[] = []):
   return { role: 'user', content: [...content, ...images], timestamp: now() }
 }
 
-/** Creates an extension message of the application: `kind` identifies it, `data` is any JSON value. */
+/** Creates an application message of this `kind`. `data` is any JSON value. */
 export function extensionMessage(kind: string, data: JsonValue): ExtensionMessage {
   return { role: 'extension', id: newId(), kind, data }
 }
 
-/** Returns `message` if it has an id, else a copy with a new id. */
+/** Returns `message` if it has an id, otherwise a copy with a new id. */
 export function withId(message: Message | AgentMessage | Omit<ExtensionMessage, 'id'>): AgentMessage {
   return 'id' in message && message.id !== undefined ? message : { ...message, id: newId() }
 }
@@ -296,7 +297,7 @@ export function textOf(content: readonly Content[]): string {
   return text
 }
 
-/** Any message; only responses have more than their blocks to show. */
+/** Fields of any message. Only responses can have content outside their blocks. */
 interface ShownMessage {
   content: Content[]
   refusal?: string | undefined
@@ -304,8 +305,8 @@ interface ShownMessage {
 }
 
 /**
- * Returns the content to show to users: the blocks, plus the refusal as text if neither they nor the error contain it. Returns the same
- * array without a refusal.
+ * Returns the content to show to users: the blocks, plus the refusal text if neither the blocks nor the error contain it. Without a
+ * refusal, returns the same array.
  *
  * Source: docs/concepts/messages.md
  */
@@ -314,7 +315,7 @@ export function shownContent({ content, refusal, errorMessage }: ShownMessage): 
   return [...content, text(refusal)]
 }
 
-/** Returns the text of the last response that has any, or an empty string. */
+/** Returns the text of the last response that contains text, or an empty string. */
 export function lastAnswerText(messages: readonly AgentMessage[]): string {
   for (let at = messages.length - 1; at >= 0; at -= 1) {
     const message = messages[at]
@@ -328,13 +329,13 @@ export function lastAnswerText(messages: readonly AgentMessage[]): string {
 /** Maximum characters to check for blank text, because the check flattens the string. */
 const maxLooked = 10_000
 
-/** Returns whether a response is empty: no call, no thinking, only blank text. */
+/** Returns whether a response contains only blank text: no calls and no thinking. */
 export function isEmptyAnswer({ stopReason, content }: Pick<AssistantMessage, 'stopReason' | 'content'>): boolean {
   const isComplete = stopReason === 'stop' || stopReason === 'toolUse'
   return isComplete && content.every(isNothing)
 }
 
-/** A response of thinking alone counts as empty. */
+/** Returns whether a block is thinking or blank text, so that a response of only such blocks counts as empty. */
 function isNothing(block: Content): boolean {
   return block.type === 'thinking' || (block.type === 'text' && isBlank(block.text) && block.providerState === undefined)
 }
@@ -343,7 +344,7 @@ function isBlank(text: string): boolean {
   return text.length <= maxLooked && text.trim() === ''
 }
 
-/** Returns the text and stop reason of the last response among `messages`, which the run added. */
+/** Returns the text and stop reason of the last response in `messages`, which contains the run's new messages. */
 export function answerOf(status: string, messages: readonly AgentMessage[]): { text: string; stopReason?: StopReason; isEmpty?: true } {
   const last = messages.findLast((message) => message.role === 'assistant')
   if (last === undefined) return { text: '' }
@@ -351,9 +352,9 @@ export function answerOf(status: string, messages: readonly AgentMessage[]): { t
   return { text: textOf(shownContent(last)), stopReason, ...(status === 'completed' && isEmptyAnswer(last) && { isEmpty: true }) }
 }
 
-/** A tool call that this package must respond to: a call of a tool, or a provider-executed call that needs an approval. */
+/** A tool call that this package must respond to: a call to one of its tools, or a provider-executed call that needs an approval. */
 export interface AnswerableCall extends ToolCallContent {
-  /** Only the approval is decided here; the provider executes the call. */
+  /** Set if the provider executes the call and only the approval is decided here. */
   isOfService?: true
 }
 
@@ -367,7 +368,7 @@ export function callsToAnswer(content: readonly Content[]): AnswerableCall[] {
   return calls
 }
 
-/** Returns whether there are any, without allocating a list. */
+/** Returns whether `content` contains such calls, without allocating a list. */
 export function hasCallsToAnswer(content: readonly Content[]): boolean {
   return content.some(isToAnswer)
 }
@@ -390,7 +391,7 @@ export function text(value: string): TextContent {
   return { type: 'text', text: value }
 }
 
-/** Returns the loop that added a message to the history, or `undefined`. */
+/** Returns the id of the loop that added a message to the history, if known. */
 export function loopIdOf(message: AgentMessage): string | undefined {
   return message.role === 'extension' ? undefined : message.turnId?.loopId
 }

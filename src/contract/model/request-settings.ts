@@ -36,11 +36,11 @@ export function isHeaderValue(text: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(text)
 }
 
-/** Headers by name. Checked here because `fetch` rejects invalid headers with an error that looks like a network failure. */
+/** Headers by name. Validated here, because the error that `fetch` throws for invalid headers looks like a network failure. */
 export const headerFields: ShapeOf<Record<string, string>> = withInside(texts, (value, path) => {
   const bad = Object.entries(value as Record<string, string>).find(([name, text]) => !isHeaderName(name) || !isHeaderValue(text))
-  // The value is omitted: it may be a secret.
-  return bad && `${path}.${JSON.stringify(bad[0])} cannot be sent; it must be the name of a header with one line of Latin text.`
+  // Omits the value, which may be a secret.
+  return bad && `${path}.${JSON.stringify(bad[0])} cannot be sent; it must be a valid header name with a one-line Latin-1 value.`
 })
 
 const declarationFields = {
@@ -80,7 +80,7 @@ export const thinkingLevels: readonly ThinkingLevel[] = thinkingLevel.words
 export const toolChoiceWord = oneOf('auto', 'none', 'required')
 const aToolName = fieldsOf({ tool: required(aText) })
 const allowedNames = withInside(fixedListOf(aText), (value, path, reading) =>
-  reading === 'given' && Array.isArray(value) && value.length === 0 ? `${path} is empty; name a tool, or say 'none'.` : undefined,
+  reading === 'given' && Array.isArray(value) && value.length === 0 ? `${path} is empty; name a tool, or pass 'none'.` : undefined,
 )
 const toolNames = fieldsOf({ allowed: required(allowedNames), mode: optional(oneOf('auto', 'required')) })
 const toolChoice = withExpected(either(toolChoiceWord, aToolName, toolNames), '"auto", "none", "required", { tool } or { allowed }')
@@ -88,79 +88,79 @@ const toolChoice = withExpected(either(toolChoiceWord, aToolName, toolNames), '"
 /** Providers reject an empty stop sequence, some of them with every later request. */
 const stopTexts = withInside(fixedListOf(aText), (value, path, reading) => {
   const at = reading === 'given' && Array.isArray(value) ? value.indexOf('') : -1
-  return at < 0 ? undefined : `${path}[${at}] is empty; a text that ends an answer has at least one character.`
+  return at < 0 ? undefined : `${path}[${at}] is empty; a stop sequence needs at least one character.`
 })
 /**
- * Whether the model may call tools (`auto`), must not (`none`), must call one (`required`), or must call a certain tool (`{ tool }`). With
- * `{ allowed }` it may call only certain tools; with `mode: 'required'` it must call one of them.
+ * Whether the model can call tools (`auto`), cannot call tools (`none`), must call any tool (`required`), or must call a specific tool (`{
+ * tool }`). `{ allowed }` restricts the model to the listed tools; with `mode: 'required'`, the model must call one of them.
  */
 export type ToolChoice = Infer<typeof toolChoice>
 
-/** Body fields that `body` cannot replace, because they carry the conversation or select how it is read. */
+/** Body fields that `body` cannot replace, because they contain the conversation or determine how the response is parsed. */
 export const guardedFields = ['model', 'messages', 'input', 'contents', 'stream']
 
-/** Additional body fields, in the provider's names. */
+/** Additional body fields, named as in the provider's API. */
 const extraBody = withInside(aJsonObject, (value, path) => {
   const guarded = guardedFields.find((name) => Object.hasOwn(Object(value), name))
   return guarded === undefined ? jsonFault(value, path) : cannotBeSet(`${path}.${guarded}`)
 })
 
-/** Returns why a body field is rejected. */
+/** Returns the reason why a body field is rejected. */
 export function cannotBeSet(field: string): string {
-  return `${field} cannot be set: options of the agent and its model say it.`
+  return `${field} cannot be set here: options of the agent and its model determine it.`
 }
 
 export const settingFields = {
-  /** Maximum tokens of a response. Default: the model's. */
+  /** Maximum response tokens. Default: the model's limit. */
   maxTokens: wholeFrom(1),
   /** Sampling temperature, 0 to 2. */
   temperature: between(0, 2),
-  /** Nucleus sampling: only the most likely tokens with this total probability, 0 to 1. */
+  /** Nucleus sampling: samples only from the most likely tokens with this cumulative probability, 0 to 1. */
   topP: between(0, 1),
   /** Samples from only this many of the most likely tokens. */
   topK: wholeFrom(1),
   /** Strings that end the response. */
   stopSequences: stopTexts,
-  /** Seed for reproducible responses, as far as the provider supports it. */
+  /** Seed for reproducible responses, if the provider supports it. */
   seed: wholeFrom(0),
-  /** Above 0, frequently used tokens become less likely, -2 to 2. */
+  /** Values above 0 make frequently used tokens less likely. Range: -2 to 2. */
   frequencyPenalty: aPenalty,
-  /** Above 0, tokens that were used at all become less likely, -2 to 2. */
+  /** Values above 0 make tokens that already occurred less likely. Range: -2 to 2. */
   presencePenalty: aPenalty,
-  /** Length of responses. */
+  /** Response length. */
   verbosity: oneOf('low', 'medium', 'high'),
-  /** Whether tools may or must be called. A forced choice applies until the run has made one call. Default: `auto`. */
+  /** Whether the model can or must call tools. A forced choice applies until the run has made one call. Default: `auto`. */
   toolChoice,
-  /** `false`: at most one call per response. */
+  /** If `false`, a response contains at most one call. */
   parallelToolCalls: aFlag,
-  /** Maximum tokens of thinking, for models that support a budget. Enables thinking. */
+  /** Maximum thinking tokens, for models that support a budget. Enables thinking. */
   thinkingBudget: wholeFrom(1),
-  /** How much thinking the response shows; `none`: nothing. Default: the provider's. */
+  /** Amount of thinking shown in the response. `none` shows no thinking. Default: the provider's default. */
   thinkingSummary: oneOf('auto', 'concise', 'detailed', 'none'),
   /** Service tier: price and speed. */
   serviceTier: oneOf('standard', 'priority', 'flex', 'fast'),
-  /** How long the provider keeps its prompt cache. */
+  /** Lifetime of the provider's prompt cache. */
   cacheTtl: oneOf('5m', '1h'),
-  /** Pseudonymous id of the end user, such as a hash. The provider uses it to tell users apart. */
+  /** Pseudonymous id of the end user, such as a hash. Lets the provider distinguish users. */
   user: aText,
-  /** Extra body fields in the provider's names, merged into the request last: objects are merged, other values replaced. */
+  /** Extra body fields, named as in the provider's API. Merged into the request last: objects are merged, other values are replaced. */
   body: extraBody,
-  /** Extra headers of the request. They appear in no capture or record. */
+  /** Extra request headers. Omitted from captures and records. */
   headers: headerFields,
-  /** Fails the call before sending if the model does not accept its media. Default: a text line replaces them. */
+  /** Fails the call before the request if the model does not accept the media. By default, a text line replaces the media. */
   requireMedia: aFlag,
-  /** Fails the call before sending if the model does not support a setting. Default: the setting is left out, with one warning. */
+  /** Fails the call before the request if the model does not support a setting. By default, the setting is omitted with one warning. */
   strict: aFlag,
 }
 
 type Settings = { [Name in keyof typeof settingFields]?: Infer<(typeof settingFields)[Name]> }
 
 /**
- * Settings of a model request, besides `thinking`. The names are the same on a factory, an agent, a prompt, in `prepareTurn`, in agent
- * files (with underscores) and over HTTP. Precedence: turn, prompt, agent, model.
+ * Settings of a model request, besides `thinking`. Factories, agents, prompts, `prepareTurn`, agent files (with underscores) and HTTP
+ * requests use the same names. Precedence: turn, prompt, agent, model.
  *
  * **Contract**
- * - An unsupported setting is left out with one warning that names it, or fails the call with `strict`.
+ * - An unsupported setting is omitted with one warning. With `strict`, it fails the call.
  *
  * Source: docs/concepts/models.md
  */
@@ -168,13 +168,13 @@ export interface RequestSettings extends Settings {
   toolChoice?: ToolChoice
 }
 
-/** Name of a setting. */
+/** A setting's name. */
 export type SettingName = keyof typeof settingFields
 export const settingName: ShapeOf<SettingName> = oneOf(...namesOf(settingFields))
 /** Names of all settings. */
 export const settingNames: readonly SettingName[] = namesOf(settingFields)
 
-/** Returns the settings of `given` that have a value. */
+/** Returns the settings in `given` that are set. */
 export function settingsIn(given: RequestSettings): RequestSettings {
   const settings: Record<string, unknown> = {}
   for (const name of settingNames) if (given[name] !== undefined) settings[name] = given[name]
@@ -188,7 +188,7 @@ export const responseFormat = tagged('type', {
 })
 /** Response format as callers write it. */
 export const responseFormatInput = withInside(aSchema, foreignFormat)
-/** Format of a response. For providers that cannot enforce a schema, a forced tool call returns the response. */
+/** A response's format. For providers that cannot enforce a schema, a forced tool call returns the response. */
 export type ResponseFormat = Infer<typeof responseFormat>
 
 const outputFormFields = {
@@ -207,22 +207,22 @@ const promptFields = {
   responseFormat,
   repair: wholeFrom(0),
   ...choiceFields,
-  /** Names of settings that no record contains: headers, a body that may hold secrets, a schema with code. */
+  /** Names of settings that are never recorded: headers and body (may contain secrets), and a schema with code. */
   unrecorded: fixedListOf(aText),
 }
-/** Request settings of a prompt, as its run records them. Source: docs/concepts/models.md */
+/** A prompt's request settings, in the form that its run records. Source: docs/concepts/models.md */
 export type PromptSettings = { [Name in keyof typeof promptFields]?: Infer<(typeof promptFields)[Name]> }
 export const promptSettings: ShapeOf<PromptSettings> = partial<Required<PromptSettings>>(promptFields)
 
 const { maxTokens: _tokens, temperature: _temperature, strict: _strict, body: _fields, ...recordedFields } = ofPrompts
 /**
- * Settings as a record stores them, without `maxTokens` and `temperature` (fields of their own), headers and extra body fields (may hold
- * secrets).
+ * Settings in the form that a record stores. Excludes `maxTokens` and `temperature` (separate fields), headers and extra body fields (may
+ * contain secrets).
  */
 export type RecordedSettings = { [Name in keyof typeof recordedFields]?: Infer<(typeof recordedFields)[Name]> }
 export const recordedSettings: ShapeOf<RecordedSettings> = partial<Required<RecordedSettings>>(recordedFields)
 
-/** Returns the settings to record; `undefined` if there are none. */
+/** Returns the settings to record, or `undefined` if there are none. */
 export function toRecord(given: RequestSettings): RecordedSettings | undefined {
   const { maxTokens, temperature, headers, body, strict, ...recorded } = settingsIn(given)
   return Object.keys(recorded).length === 0 ? undefined : recorded

@@ -1,4 +1,5 @@
 import { aFlag, aJsonObject, aText, type FieldsOf, oneOf, optional } from '../shape/shape.ts'
+import { editedArguments } from '../tool/edited-arguments.ts'
 import { callOutcome, toolResult } from '../tool/tool-result.ts'
 import { clientCallOutcome, eventOf, pendingApprovalFields, pendingClientCallFields, pendingInputFields, subAgentRef } from './run-facts.ts'
 
@@ -9,7 +10,7 @@ const toolExecutionStart = {
   args: aJsonObject,
 }
 
-/** A tool call starts. `args` are the model's arguments; the tool gets them parsed by its schema. */
+/** A tool call starts. `args` contains the executed arguments. The tool receives them parsed by its schema. */
 export interface ToolExecutionStartEvent extends FieldsOf<typeof toolExecutionStart> {}
 
 const toolExecutionUpdate = {
@@ -19,7 +20,7 @@ const toolExecutionUpdate = {
   partialResult: toolResult,
 }
 
-/** Latest partial result of a running call. A slow reader gets only the newest per call. */
+/** Latest partial result of a running call. A slow reader receives only the newest per call. */
 export interface ToolExecutionUpdateEvent extends FieldsOf<typeof toolExecutionUpdate> {}
 
 const toolExecutionEnd = {
@@ -29,11 +30,11 @@ const toolExecutionEnd = {
   result: toolResult,
   isError: aFlag,
   childLoopId: optional(aText),
-  /** The call started in an earlier loop whose process ended. The result is the replacement that the model gets. */
+  /** Set if the call started in an earlier loop whose process ended. The result is the replacement that the model gets. */
   outcome: optional(callOutcome),
 }
 
-/** End of a started call, exactly once: its result, or the error for the model. A late result of a detached tool emits nothing. */
+/** A started call ended, with its result or the error for the model. Emitted exactly once. Late results of detached tools emit nothing. */
 export interface ToolExecutionEndEvent extends FieldsOf<typeof toolExecutionEnd> {}
 
 const progressMessage = {
@@ -43,14 +44,14 @@ const progressMessage = {
   text: aText,
 }
 
-/** One line of status text from a running call, in the order the tool sent them. */
+/** One line of status text from a running call. Lines arrive in order. */
 export interface ProgressMessageEvent extends FieldsOf<typeof progressMessage> {}
 
 const backgroundCall = { backgroundId: aText, toolCallId: aText, toolName: aText }
 const backgroundStart = {
   ...eventOf('backgroundStart'),
   ...backgroundCall,
-  /** Description of the task. */
+  /** The task's description. */
   task: aText,
 }
 
@@ -65,7 +66,7 @@ const backgroundEnd = {
   childLoopId: optional(aText),
 }
 
-/** End of a background task, exactly once, before the `agentEnd` of the run. The report to the model is a separate message. */
+/** A background task ended. Emitted exactly once, before the run's `agentEnd`. The report to the model is a separate message. */
 export interface BackgroundEndEvent extends FieldsOf<typeof backgroundEnd> {}
 
 const approvalRequested = {
@@ -79,14 +80,22 @@ export interface ApprovalRequestedEvent extends FieldsOf<typeof approvalRequeste
 const callResolved = {
   toolCallId: aText,
   toolName: aText,
-  /** Reason of the denial, or why the request was withdrawn. */
+  /** Reason of the denial or withdrawal. */
   reason: optional(aText),
-  /** As in the request. */
+  /** Same value as in the request. */
   subAgent: optional(subAgentRef),
 }
-const approvalResolved = { ...eventOf('approvalResolved'), ...callResolved, approved: aFlag }
+const approvalResolved = {
+  ...eventOf('approvalResolved'),
+  ...callResolved,
+  approved: aFlag,
+  /** Who approved the call, if given. */
+  by: optional(aText),
+  /** Arguments that replace those in the request. */
+  edited: optional(editedArguments),
+}
 
-/** Decision about an `approvalRequested`, exactly once. `approved` is also false on a timeout or if the run was stopped. */
+/** Decision about an `approvalRequested`, emitted exactly once. `approved` is also `false` on a timeout or if the run was stopped. */
 export interface ApprovalResolvedEvent extends FieldsOf<typeof approvalResolved> {}
 
 const inputRequested = {
@@ -101,7 +110,10 @@ export interface InputRequestedEvent extends FieldsOf<typeof inputRequested> {}
 export const inputAction = oneOf('accept', 'decline', 'cancel')
 const inputResolved = { ...eventOf('inputResolved'), ...callResolved, inputId: aText, action: inputAction }
 
-/** End of an `inputRequested`, exactly once. Submitted values go only to the call. `cancel` also on a timeout, or if the call has ended. */
+/**
+ * Outcome of an `inputRequested`, emitted exactly once. Only the call receives the submitted values. The action is `cancel` on a timeout or
+ * if the call has ended.
+ */
 export interface InputResolvedEvent extends FieldsOf<typeof inputResolved> {}
 
 const clientCallRequested = {
@@ -114,13 +126,15 @@ export interface ClientCallRequestedEvent extends FieldsOf<typeof clientCallRequ
 
 const clientCallResolved = { ...eventOf('clientCallResolved'), ...callResolved, outcome: clientCallOutcome }
 
-/** End of a `clientCallRequested`, exactly once. The result is in the following `toolExecutionEnd`, unless the run is paused. */
+/**
+ * Outcome of a `clientCallRequested`, emitted exactly once. The following `toolExecutionEnd` contains the result, unless the run is paused.
+ */
 export interface ClientCallResolvedEvent extends FieldsOf<typeof clientCallResolved> {}
 
 /** Approval of a tool call. */
 export const approvalEvents = { approvalRequested, approvalResolved }
 
-/** The events of calls, by type. */
+/** Tool call events by type. */
 export const callEvents = {
   toolExecutionStart,
   toolExecutionUpdate,

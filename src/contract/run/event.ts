@@ -1,5 +1,6 @@
 import { revertCategory } from '../context/context-change.ts'
 import { serviceToolError } from '../message/content.ts'
+import { dataFields } from '../message/data-part.ts'
 import { agentMessage } from '../message/message.ts'
 import { annotatedRequest, streamDelta, type TextDelta } from '../model/request.ts'
 import { usage } from '../model/usage.ts'
@@ -62,7 +63,7 @@ import {
 const agentStart = {
   ...eventOf('agentStart'),
   agentId: aText,
-  /** Name of the sub-agent, or of the agent if it has one. */
+  /** Name of the sub-agent or agent, if set. */
   agentName: optional(aText),
   parentLoopId: optional(aText),
   continuationKind,
@@ -73,7 +74,7 @@ const agentStart = {
   clientTools: optional(listOf(aText)),
 }
 
-/** First event of a loop: its agent, parent loop and configuration. Source: docs/reference/events.md */
+/** A loop's first event: its agent, parent loop and configuration. Source: docs/reference/events.md */
 export interface AgentStartEvent extends FieldsOf<typeof agentStart> {}
 
 const agentEnd = {
@@ -85,7 +86,7 @@ const agentEnd = {
   usage,
   /** Usage including sub-agents, compactions and tools that call models. Absent in events of older versions. */
   totalUsage: optional(usage),
-  /** USD of `totalUsage`, at the rates of each model; absent if any part has no price. */
+  /** Cost of `totalUsage` in USD, at each model's rates. Absent if any part has no price. */
   costUsd: optional(aNumberFromZero),
   error: optional(runFailure),
   /** Present if `status` is `limit`. */
@@ -96,12 +97,24 @@ const agentEnd = {
   rejection: optional(aText),
   pendingApprovals: optional(listOf(pendingApproval)),
   pendingClientCalls: optional(listOf(pendingClientCall)),
-  /** Input that the run did not accept into the history, if any. */
+  /** Input that the run did not add to the history, if any. */
   returned: optional(listOf(agentMessage)),
 }
 
-/** Last event of a loop, on every path, exactly once. */
+/** A loop's last event, always emitted exactly once. */
 export interface AgentEndEvent extends FieldsOf<typeof agentEnd> {}
+
+const data = {
+  ...eventOf('data'),
+  ...dataFields,
+  /** Whether the part is only sent to connected clients and not stored. */
+  transient: optional(isTrue),
+  /** Id of the tool call that sent the part. Absent for hooks and plugins. */
+  toolCallId: optional(aText),
+}
+
+/** A data part for user interfaces, from a tool, hook or plugin. Replaces an earlier part of the same `name` and `dataId`. */
+export interface DataEvent extends FieldsOf<typeof data> {}
 
 const messageStart = {
   ...eventOf('messageStart'),
@@ -109,7 +122,7 @@ const messageStart = {
   message: agentMessage,
 }
 
-/** A message starts. For assistant messages, `message` is a live view that grows until `messageEnd`; others are complete. */
+/** A message starts. For assistant messages, `message` is a live view that grows until `messageEnd`. Others are complete. */
 export interface MessageStartEvent extends FieldsOf<typeof messageStart> {}
 
 const messageUpdate = {
@@ -139,7 +152,7 @@ export function isTextUpdate(event: MessageUpdateEvent): event is TextUpdateEven
   return 'delta' in event.delta
 }
 
-/** A message is complete, in the history and (with a journal) durable. It never changes afterwards. */
+/** A message is complete, in the history and, with a journal, durable. The message never changes afterwards. */
 export interface MessageEndEvent extends FieldsOf<typeof messageEnd> {}
 
 const serviceToolCall = { messageId: aText, toolCallId: aText, toolName: aText }
@@ -151,23 +164,23 @@ export interface ServiceToolStartEvent extends FieldsOf<typeof serviceToolStart>
 const serviceToolEnd = {
   ...eventOf('serviceToolEnd'),
   ...serviceToolCall,
-  /** `open`: the message ended before the call; a later message has its outcome. */
+  /** `open`: the message ended before the call finished. A later message contains the outcome. */
   outcome: oneOf('done', 'failed', 'open'),
   error: optional(serviceToolError),
 }
 
-/** A provider-executed tool ended, as far as this message reports. */
+/** A provider-executed tool ended, or the message ended before the tool finished. */
 export interface ServiceToolEndEvent extends FieldsOf<typeof serviceToolEnd> {}
 
 const providerRetry = {
   ...eventOf('providerRetry'),
   turnIndex: aNumber,
-  /** Number of the next retry, from 1. */
+  /** Number of the next retry, starting at 1. */
   attempt: aNumber,
   maxRetries: aNumber,
   delayMs: aNumber,
   error: runFailure,
-  /** True if output of the failed call was already emitted: its message ended with an error, and a new message follows. */
+  /** Whether the failed call's output was already emitted. If so, its message ended with an error, and a new message follows. */
   afterOutput: aFlag,
 }
 
@@ -190,7 +203,7 @@ const turnRequest = {
 }
 
 /**
- * Request of a turn, before its first attempt; the same for every retry. Emitted only with `captureTurnRequests`. Emitted again with
+ * A turn's request, before its first attempt; the same for every retry. Emitted only with `captureTurnRequests`. Emitted again with
  * `afterOverflow` if `contextOverflow` forced a compaction. Source: docs/reference/events.md
  */
 export interface TurnRequestEvent extends FieldsOf<typeof turnRequest> {}
@@ -213,13 +226,13 @@ const compactionEnded = {
   estimatedTokensBefore: aNumber,
   estimatedTokensAfter: aNumber,
   loopsCompacted: aNumber,
-  /** Usage of the compaction's model calls; absent if it made none. */
+  /** Usage of the compaction's model calls. Absent if it made none. */
   usage: optional(usage),
   /** Why the compaction failed. */
   error: optional(runFailure),
 }
 
-/** A compaction ended. Figures describe the request; equal ones mean that it failed or was stopped. */
+/** A compaction ended. Figures describe the request before and after. Equal figures mean that the compaction failed or was stopped. */
 export interface CompactionEndedEvent extends FieldsOf<typeof compactionEnded> {}
 
 const prunApplied = {
@@ -261,27 +274,27 @@ export interface SharedStateChangedEvent extends FieldsOf<typeof sharedStateChan
 
 const parallelLoopStart = {
   ...eventOf('parallelLoopStart'),
-  /** In the order of the configurations. */
+  /** Loop ids of the branches, in configuration order. */
   loopIds: listOf(aText),
 }
 
-/** Branches of one prompt start; each emits events under its own `loopId`. Source: docs/reference/events.md */
+/** A parallel loop's branches start. Each emits events with a separate `loopId`. Source: docs/reference/events.md */
 export interface ParallelLoopStartEvent extends FieldsOf<typeof parallelLoopStart> {}
 
 const parallelLoopEnd = {
   ...eventOf('parallelLoopEnd'),
   selectedLoopId: aText,
   selectedConfigIndex: aNumber,
-  /** Tokens of the judge; zero without one. */
+  /** Tokens of the judge. Zero without one. */
   evaluationUsage: usage,
-  /** Reason of the judge, if it gave one. Untrusted text. */
+  /** The judge's reason, if any. Untrusted text. */
   reason: optional(aText),
 }
 
 /** One branch was selected. */
 export interface ParallelLoopEndEvent extends FieldsOf<typeof parallelLoopEnd> {}
 
-/** An event that is not validated: events are the bulk of a log, and nested loops validate their own. */
+/** An event that is not validated, because most of a log is events and nested loops validate their own. */
 export const anyEvent: ShapeOf<AgentEvent> = options({ type: required(aText) }, true)
 const childEvent = {
   ...eventOf('childEvent'),
@@ -290,7 +303,7 @@ const childEvent = {
   event: anyEvent,
 }
 
-/** An event of a nested loop that a tool forwards. `event` has the ids and the cursor of that loop. */
+/** An event of a nested loop, forwarded by a tool. `event` contains the ids and cursor of the nested loop. */
 export interface ChildEvent extends FieldsOf<typeof childEvent> {}
 
 /**
@@ -309,7 +322,7 @@ export interface ChildEvent extends FieldsOf<typeof childEvent> {}
  *   `toolExecution…` events yet.
  * - A compaction on request happens outside of a turn.
  * - `backgroundStart` is emitted within its call. `backgroundEnd`, and the `progressMessage`, `childEvent` and input events of the task,
- *   are emitted at any time before `agentEnd`; so is `sharedStateChanged`.
+ *   are emitted at any time before `agentEnd`. So are `sharedStateChanged` and `data`.
  */
 export type AgentEvent =
   | AgentStartEvent
@@ -322,6 +335,7 @@ export type AgentEvent =
   | MessageStartEvent
   | MessageUpdateEvent
   | MessageEndEvent
+  | DataEvent
   | ToolExecutionStartEvent
   | ToolExecutionUpdateEvent
   | ToolExecutionEndEvent
@@ -358,6 +372,7 @@ export const agentEvent: ShapeOf<AgentEvent> = tagged('type', {
   turnStart,
   turnPrepared,
   modelFallback,
+  data,
   rateLimits: rateLimitsEvent,
   turnEnd,
   messageStart,

@@ -21,10 +21,11 @@ import {
   tagged,
   type Word,
 } from '../shape/shape.ts'
+import { editedArguments } from '../tool/edited-arguments.ts'
 
 const eventBase = {
   runId: aText,
-  /** Cursor within the run: counts from 1, without gaps except for merged events. */
+  /** Position of the event in the run. Counts from 1. Only merged events leave gaps. */
   seq: aNumber,
   /** Epoch milliseconds. */
   at: aNumber,
@@ -38,9 +39,9 @@ export function eventOf<const Type extends string>(type: Type): typeof eventBase
   return { ...eventBase, type: oneOf(type) }
 }
 
-/** Random id of a client that runs tools, too long to guess. */
+/** Random, unguessable id of a client that runs tools. */
 export const clientId: ShapeOf<string> = kind(
-  'a text of 8 to 100 characters that nobody can guess, such as crypto.randomUUID()',
+  'a text of 8 to 100 random characters, such as crypto.randomUUID()',
   (value) => typeof value === 'string' && value.length >= 8 && value.length <= 100,
   'string',
 )
@@ -68,9 +69,9 @@ export function goesBack({ kind }: ContinuationKind): boolean {
   return kind === 'rerun' || kind === 'branch'
 }
 
-/** What triggered a turn. */
+/** A turn's trigger. */
 export const turnTrigger = oneOf('user', 'subAgent', 'continuation', 'branch')
-/** What triggered a turn. Source: docs/reference/events.md */
+/** A turn's trigger. Source: docs/reference/events.md */
 export type TurnTrigger = Infer<typeof turnTrigger>
 
 export const configSnapshotFields = {
@@ -79,20 +80,20 @@ export const configSnapshotFields = {
   configId: optional(aText),
   name: aText,
   api: apiProtocol,
-  /** Without user info and query, which may hold secrets. */
+  /** Base URL without credentials and query, which may contain secrets. */
   baseUrl: aText,
   reasoning: aFlag,
   contextWindow: aNumber,
   maxTokens: aNumber,
   thinkingLevel,
   temperature: optional(aNumber),
-  /** Other settings of each request. */
+  /** Additional settings sent with each request. */
   settings: optional(recordedSettings),
   /** Present if a `responseFormat` requests JSON. */
   output: optional(outputForm),
 }
 
-/** Configuration of a loop; never a key. Source: docs/reference/events.md */
+/** A loop's configuration, without API keys. Source: docs/reference/events.md */
 export interface LoopConfigSnapshot extends FieldsOf<typeof configSnapshotFields> {}
 export const loopConfigSnapshot: ShapeOf<LoopConfigSnapshot> = object<LoopConfigSnapshot>(configSnapshotFields, ['model', 'provider'])
 
@@ -115,18 +116,18 @@ export interface TurnChangesRecord extends FieldsOf<typeof turnChangeFields> {}
 export const turnChangesRecord: ShapeOf<TurnChangesRecord> = object<TurnChangesRecord>(turnChangeFields)
 
 export const endedBy = tagged('type', {
-  /** One of `stopWhen`, by its label. */
+  /** A `stopWhen` condition, identified by its label. */
   condition: { name: aText },
-  /** A tool whose result has `endRun`. */
+  /** Tool whose result set `endRun`. */
   tool: { toolName: aText, toolCallId: aText },
 })
-/** What ended a completed run before the model had finished. Source: docs/concepts/limits.md */
+/** Condition or tool that ended a completed run before the model had finished. Source: docs/concepts/limits.md */
 export type EndedBy = Infer<typeof endedBy>
 
-/** How a run ended. */
+/** A run's outcome. */
 export const runStatus = oneOf('completed', 'error', 'aborted', 'limit', 'paused', 'rejected')
 /**
- * How a run ended. `limit`: reached an execution limit; `paused`: pending approvals or client calls; `rejected`: refused by an input filter
+ * A run's outcome. `limit`: reached an execution limit; `paused`: pending approvals or client calls; `rejected`: refused by an input filter
  * or hook.
  */
 export type RunStatus = Infer<typeof runStatus>
@@ -139,23 +140,23 @@ export const modelName: ShapeOf<ModelName> = object<ModelName>(modelNameFields)
 const failureFields = {
   code: aText,
   message: aText,
-  /** Milliseconds to wait before a retry, as the provider requested. */
+  /** Delay before a retry in milliseconds, as requested by the provider. */
   retryAfterMs: optional(aNumberFromZero),
   /** Rate limits of the rejected request. */
   limits: optional(rateLimits),
-  /** Cause of the error: for code `journal` the `SessionErrorCode` of the store, such as `quota` or `conflict`. */
+  /** Code of the underlying error. For `journal`, the store's `SessionErrorCode`, such as `quota` or `conflict`. */
   cause: optional(fieldsOf({ code: aText, message: aText })),
 }
 
-/** An error as data. `code` is the code of the original error. */
+/** An error's serializable form. `code` is the original error's code. */
 export interface RunFailure extends FieldsOf<typeof failureFields> {}
 export const runFailure: ShapeOf<RunFailure> = object<RunFailure>(failureFields)
 
 const subAgentFields = {
-  /** Tool call of the run. */
+  /** The run's tool call that started the nested loop. */
   toolCallId: aText,
   toolName: aText,
-  /** Loop that requests it. */
+  /** Loop that makes the request. */
   loopId: aText,
 }
 
@@ -168,7 +169,7 @@ export const pendingApprovalFields = {
   toolName: aText,
   args: aJsonObject,
   argumentsHash: aText,
-  /** Sub-agent that makes the call; absent for calls of the run itself. */
+  /** Sub-agent that makes the call. Absent for calls of the run itself. */
   subAgent: optional(subAgentRef),
 }
 
@@ -180,8 +181,12 @@ export const pendingApproval: ShapeOf<PendingApproval> = object<PendingApproval>
 
 export const pendingClientCallFields = {
   ...pendingApprovalFields,
-  /** Deadline of the result, epoch milliseconds. The model then gets a timeout error. Absent without a deadline. */
+  /**
+   * Deadline for the result, in epoch milliseconds. After the deadline, the model receives a timeout error. Absent if there is no deadline.
+   */
   deadline: optional(aNumber),
+  /** Set if a person changed the arguments when approving the call. `args` are then the changed ones. */
+  edited: optional(editedArguments),
 }
 
 /** A pending client tool call, bound to `argumentsHash`. Source: docs/concepts/tools.md */
@@ -198,7 +203,7 @@ export const askedClientCallFields = {
   holder: optional(aText),
 }
 
-/** A client tool call as one process hands it over to the next. */
+/** A client tool call in the form that one process passes to the next. */
 export interface AskedClientCall extends FieldsOf<typeof askedClientCallFields> {}
 export const askedClientCall: ShapeOf<AskedClientCall> = object<AskedClientCall>(askedClientCallFields)
 
@@ -207,15 +212,15 @@ export const clientCallOutcome = oneOf('answered', 'failed', 'unanswered')
 
 const questionFields = {
   message: aText,
-  /** JSON Schema of the object to submit. Absent if there is nothing to submit. */
+  /** JSON Schema of the object to submit. Absent if no object is expected. */
   schema: optional(aJsonSchema),
-  /** A web page for the user to act on. Only the user opens it, after seeing where it leads. */
+  /** URL for the user to open. Show the URL first, and never open it automatically. */
   url: optional(aText),
   /** Why the previous response was rejected. */
   problem: optional(aText),
 }
 
-/** A user input request of a running call. If a server wrote it, its content is untrusted. */
+/** A user input request of a running call. A request from an MCP server has untrusted content. */
 export interface InputQuestion extends FieldsOf<typeof questionFields> {}
 
 export const pendingInputFields = {
@@ -224,7 +229,7 @@ export const pendingInputFields = {
   /** Tool call that requests the input. */
   toolCallId: aText,
   toolName: aText,
-  /** Sub-agent that made the call; absent for calls of the run itself. */
+  /** Sub-agent that made the call. Absent for calls of the run itself. */
   subAgent: optional(subAgentRef),
 }
 

@@ -31,6 +31,7 @@ import {
   type ShapeOf,
   tagged,
 } from '../shape/shape.ts'
+import { editedArguments } from '../tool/edited-arguments.ts'
 import { loopEvent, parallelGroupFields } from './session.ts'
 import { stateChangeFields } from './shared-state.ts'
 
@@ -40,12 +41,12 @@ const result: ShapeOf<AgentMessage> = toolResultMessage
 
 const requestFields = {
   request: annotatedRequest,
-  /** In a log: fields omitted from `request` because the previous recorded request of this turn has them. */
+  /** Fields omitted from `request` in a log, because the turn's previous recorded request contains them. */
   repeats: optional(
     object({
       loopId: aText,
       turnIndex: aNumberFromZero,
-      /** Number of messages, with provenance, that precede those of `request`. */
+      /** Number of messages, with provenance, that precede the messages in `request`. */
       messages: aNumberFromZero,
       systemPrompt: aFlag,
       tools: aFlag,
@@ -64,7 +65,7 @@ export const journalEntries = {
   /** Input queued during the run: pending, or withdrawn. */
   queued: { kind: oneOf('steer', 'followUp'), messages: listOf(agentMessage), isReturned: aFlag },
   assistant: { message: answer, prepared: optional(turnChangesRecord) },
-  toolIntent: { toolCallId: aText, toolName: aText, arguments: aJsonObject, idempotent: aFlag },
+  toolIntent: { toolCallId: aText, toolName: aText, arguments: aJsonObject, idempotent: aFlag, edited: optional(editedArguments) },
   toolResult: { message: result },
   compaction: { overlay: compactionOverlay },
   prune: { record: pruneRecord },
@@ -74,26 +75,26 @@ export const journalEntries = {
     continuationKind,
     config: loopConfigSnapshot,
     metadata: optional(json),
-    /** Request settings of the loop's prompt, which a resumed run continues with. */
+    /** Request settings of the loop's prompt. A resumed run reuses these settings. */
     asked: optional(promptSettings),
-    /** Idempotency key of the client request that started the loop. A retry with this key starts no other loop. */
+    /** Idempotency key of the client request that started the loop. A retry with the same key does not start another loop. */
     idempotencyKey: optional(aText),
   },
   turnStart: { triggeredBy: turnTrigger },
   turnRequest: requestFields,
-  /** Events of the loop, if they are recorded (`withEvents`). */
+  /** The loop's events. Recorded only with `withEvents`. */
   events: { events: listOf(loopEvent) },
-  /** A client tool call was requested or claimed. The last entry of a call applies. */
+  /** A client tool call was requested or claimed. Each call's last entry applies. */
   clientCall: askedClientCallFields,
   /** The session was renamed. */
   title: { title: aText },
-  /** A change of shared state, with the idempotency key of a client request. */
+  /** A change of shared state, with the client request's idempotency key, if any. */
   sharedState: { ...stateChangeFields, idempotencyKey: optional(aText) },
   parallelGroup: { group: fieldsOf(ofAllLoops) },
   loopEnd: {
     status: runStatus,
     usage,
-    /** USD charged to the loop in total, as in `agentEnd`; absent if any part has no price. */
+    /** Total cost of the loop in USD, as in `agentEnd`. Absent if any part has no price. */
     costUsd: optional(aNumberFromZero),
     error: optional(runFailure),
     rejection: optional(aText),

@@ -5,7 +5,8 @@ import { type Session, session } from './session.ts'
 
 /**
  * Parses the output of `JSON.stringify(session)`, for `store.save`. Keeps unknown keys. Throws `SessionError` `invalidSession` with the
- * path and the expected type, such as `session.loops[2].status: expected completed|…, got "done"`, and quotes nothing else of the text.
+ * path and the expected type, such as `session.loops[2].status: expected completed|…, got "done"`. The message quotes no other part of the
+ * text.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -14,8 +15,8 @@ export function parseSession(text: string): Session {
 }
 
 /**
- * Validates a session object, for `save` of a custom store. Also rejects values that JSON cannot hold. Events need only be objects. Returns
- * the same object.
+ * Validates a session object, for `save` of a custom store. Also rejects values that JSON cannot represent. For events, only checks that
+ * each is an object. Returns the same object.
  */
 export function checkSession(value: unknown): Session {
   return named(() => {
@@ -32,12 +33,12 @@ export function checkSession(value: unknown): Session {
 function assertOwnIds({ loops }: Session): void {
   const known = new Set<string>()
   for (const [at, { loopId }] of loops.entries()) {
-    if (known.has(loopId)) throw invalidMessages(`session.loops[${at}].loopId`, 'an id that no loop before has', loopId, true)
+    if (known.has(loopId)) throw invalidMessages(`session.loops[${at}].loopId`, 'a unique id', loopId, true)
     known.add(loopId)
   }
 }
 
-/** Converts validation errors to the code of sessions. */
+/** Rethrows validation errors with the code `invalidSession`. */
 function named<T>(check: () => T): T {
   try {
     return check()

@@ -32,9 +32,10 @@ import {
   type ShapeOf,
   tagged,
 } from '../shape/shape.ts'
+import { editedArguments } from '../tool/edited-arguments.ts'
 import { savedState } from './shared-state.ts'
 
-/** Id of a session, safe as a file name and storage key. */
+/** A session's id, safe as a file name and storage key. */
 export const sessionId: ShapeOf<string> = kind(
   'an id of 1 to 200 characters of A-Z a-z 0-9 . _ -, the first one not a dot',
   (value) => typeof value === 'string' && /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/.test(value),
@@ -47,7 +48,7 @@ export const sessionFormation = tagged('type', {
   explicit: moment,
   inactivityTimeout: { ...moment, thresholdSecs: aNumber, previousSessionId: optional(aText) },
 })
-/** Why a session was created. Times are epoch milliseconds. */
+/** Reason why a session was created. Times are in epoch milliseconds. */
 export type SessionFormation = Infer<typeof sessionFormation>
 
 /** Whether a session outlives its agent. */
@@ -70,23 +71,23 @@ const childLoopRefFields = {
   childSessionId: aText,
 }
 
-/** A sub-agent's loop that a call of this loop ran, in a session of its own. */
+/** A sub-agent's loop that a call in this loop started, in a separate session. */
 export interface ChildLoopRef extends FieldsOf<typeof childLoopRefFields> {}
 export const childLoopRef: ShapeOf<ChildLoopRef> = object<ChildLoopRef>(childLoopRefFields)
 
 export const parallelGroupFields = {
-  /** In the order of the configurations. */
+  /** Branches in configuration order. */
   allLoopIds: listOf(aText),
   selectedLoopId: aText,
   selectedConfigIndex: aNumber,
   evaluationUsage: usage,
-  /** Reason of the judge, if it gave one. */
+  /** The judge's reason, if any. */
   reason: optional(aText),
   /** Whether this loop was selected. */
   isSelected: aFlag,
 }
 
-/** Branches of one prompt, and the selected one. */
+/** Branches of one prompt, and the selected branch. */
 export interface ParallelGroupRecord extends FieldsOf<typeof parallelGroupFields> {}
 export const parallelGroup: ShapeOf<ParallelGroupRecord> = object<ParallelGroupRecord>(parallelGroupFields)
 
@@ -104,7 +105,7 @@ const turnFields = {
   turnId,
   triggeredBy: turnTrigger,
   usage,
-  /** Input of users and programs, without tool results. */
+  /** Input from users and programs, without tool results. */
   inputMessages: listOf(agentMessage),
   outputMessage: optional(agentMessage),
   toolResults: listOf(agentMessage),
@@ -120,15 +121,15 @@ const turnFields = {
 export interface Turn extends FieldsOf<typeof turnFields> {}
 export const turn: ShapeOf<Turn> = object<Turn>(turnFields, [])
 
-/** Status of a loop. */
+/** A loop's status. */
 export const loopStatus = oneOf(...runStatus.words, 'running', 'pending', 'interrupted')
 /**
- * Status of a loop: how its run ended, `running`, `pending` (announced by `parallelLoopStart`), or `interrupted` (its process ended without
- * an `agentEnd`).
+ * A loop's status: the outcome of its run, `running`, `pending` (announced by `parallelLoopStart`), or `interrupted` (its process ended
+ * without an `agentEnd`).
  */
 export type LoopStatus = Infer<typeof loopStatus>
 
-/** Returns whether the prompt of an ended loop needs no further work: it got a response, or was not accepted. */
+/** Returns whether an ended loop's prompt is finished: the model responded, or the prompt was rejected. */
 export function isPromptOver(status: LoopStatus, { kind: how }: ContinuationKind): boolean {
   return status === 'completed' || (status === 'rejected' && how === 'initial')
 }
@@ -137,21 +138,23 @@ export const sessionStatus = oneOf('running', 'waiting', 'idle')
 /**
  * Status of a session's last loop.
  *
- * - `running`: started, without a recorded end. It may still run, or be orphaned.
- * - `waiting`: ended with pending calls.
+ * - `running`: the loop started and has no recorded end. The loop may still run, or be orphaned.
+ * - `waiting`: the loop ended with pending calls.
  * - `idle`: otherwise.
  */
 export type SessionStatus = Infer<typeof sessionStatus>
 
-/** Returns how the run of a loop ended, or `undefined` if it has not. */
+/** Returns the outcome of a loop's run, or `undefined` if the run has not ended. */
 export function endOf({ status }: { readonly status: LoopStatus }): RunStatus | undefined {
   return runStatus.words.find((word) => word === status)
 }
 
 const begunCallFields = {
   toolCallId: aText,
-  /** Whether the call may run again without harm. */
+  /** Whether the call can safely run again. */
   idempotent: aFlag,
+  /** Set if a person changed its arguments. */
+  edited: optional(editedArguments),
 }
 
 /** A call whose tool was started. */
@@ -171,17 +174,15 @@ export const loopRecordFields = {
   status: loopStatus,
   rejection: optional(aText),
   error: optional(runFailure),
-  /** As far as known: sessions of the Rust crate may lack fields. */
+  /** May be incomplete, because sessions of the Rust crate may lack fields. */
   config: optional(partial<LoopConfigSnapshot>(configSnapshotFields)),
-  /** Initial history of the loop, if it differs from the final history of its parent. */
+  /** The loop's initial history, if it differs from the final history of its parent. */
   base: optional(fieldsOf({ messages: listOf(agentMessage), state: contextState })),
   /** Messages that the loop added to the history, in order. */
   messages: listOf(agentMessage),
   turns: listOf(turn),
   usage,
-  /**
-   * USD charged to the loop in total, including sub-agents and compactions; absent if any part has no price, or the loop was interrupted.
-   */
+  /** Total cost of the loop in USD, including sub-agents and compactions. Absent if any part has no price or the loop was interrupted. */
   costUsd: optional(aNumberFromZero),
   metadata: optional(json),
   /** Request settings of the loop's prompt. */
@@ -192,13 +193,13 @@ export const loopRecordFields = {
   /** Loops of sub-agents. */
   childLoopRefs: listOf(childLoopRef),
   parallelGroup: optional(parallelGroup),
-  /** Context changes of this loop. */
+  /** This loop's context changes. */
   overlay: optional(compactionOverlay),
   prunes: optional(listOf(pruneRecord)),
   reverts: optional(listOf(revertRecord)),
   /**
-   * For a loop without an end: the calls of the last response that had started. A resumed agent runs the others, and requests pending
-   * approvals again. Absent if unknown; then all calls may have started.
+   * For an unfinished loop, the calls of the last response that had started. A resumed agent runs the other calls and requests pending
+   * approvals again. If absent, all calls may have started.
    */
   begunCalls: optional(listOf(begunCall)),
 }
@@ -217,7 +218,7 @@ const sessionFields = {
   /** Epoch milliseconds. */
   lastActiveAt: aNumber,
   formation: sessionFormation,
-  /** Name given to the session. */
+  /** The session's display name. */
   title: optional(aText),
   /** Current shared state. */
   sharedState: optional(savedState),

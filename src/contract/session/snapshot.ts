@@ -24,9 +24,9 @@ const nonMessageFields = {
   askedOf: optional(recordOf(promptSettings)),
   /** Pending client tool calls, with deadline and claim. */
   clientCalls: optional(listOf(askedClientCall)),
-  /** Shared state of the session, if any. */
+  /** The session's shared state, if any. */
   sharedState: optional(savedState),
-  /** Absent if unknown; the restored agent then keeps its own settings. */
+  /** If absent, the restored agent keeps its current settings. */
   settings: optional(
     fieldsOf({
       systemPrompt: aText,
@@ -34,14 +34,14 @@ const nonMessageFields = {
       maxTokens: optional(aNumber),
       temperature: optional(aNumber),
       configId: optional(aText),
-      /** Other settings of each request. */
+      /** Additional settings sent with each request. */
       request: optional(recordedSettings),
     }),
   ),
 }
 
 /**
- * State to resume a conversation elsewhere, as plain JSON. It contains no model and no key: the new environment provides them.
+ * State that resumes a conversation in another process, as plain JSON. Contains no model and no API key. The new process provides both.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -49,7 +49,7 @@ export interface AgentSnapshot extends FieldsOf<typeof nonMessageFields> {
   messages: AgentMessage[]
 }
 
-/** Messages without an id get one. */
+/** Assigns ids to messages without one. */
 const writtenSnapshot = fieldsOf({ ...nonMessageFields, messages: listOf(messageInput) })
 
 /**
@@ -66,7 +66,7 @@ export function parseSnapshot(text: string): AgentSnapshot {
 export function checkSnapshot(value: unknown): AgentSnapshot {
   const given = readStored(anObject, value, 'snapshot')
   if (!('version' in given) || given.version !== 1) {
-    throw new SessionError('invalidSnapshot', 'This is no snapshot of version 1. Pass the JSON of what agent.checkpoint() returned.')
+    throw new SessionError('invalidSnapshot', 'Invalid snapshot: expected version 1. Pass the JSON that agent.checkpoint() returned.')
   }
   const snapshot = readStored(writtenSnapshot, given, 'snapshot')
   return { ...snapshot, messages: snapshot.messages.map(withId) }

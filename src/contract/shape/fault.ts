@@ -32,7 +32,7 @@ function faultInForm(form: Form, shape: Shape, value: unknown, reading: Reading)
     case 'word':
       return typeof value === 'string' && form.words.includes(value) ? undefined : misfit(shape, value)
     case 'object':
-      // A missing `await`: errors about its fields would mislead.
+      // Reports a missing `await`, because an error about the promise's fields would mislead.
       if (reading === 'given' && value instanceof Promise) return misfit(shape, value)
       return isObject(value) ? faultInObject(form, shape, value, reading) : misfit(shape, value)
     case 'tagged':
@@ -59,7 +59,7 @@ function below(step: string, fault: Fault): Fault {
 }
 
 function faultInObject(form: ObjectForm, shape: Shape, value: object, reading: Reading): Fault | undefined {
-  // Copying such a key by assignment would change the prototype of the copy.
+  // Copying a `__proto__` key by assignment would change the copy's prototype.
   if (Object.hasOwn(value, '__proto__')) return { kind: 'prototype', path: '.__proto__', value: Reflect.get(value, '__proto__'), shape }
   const relied = reading === 'logged' ? form.relied : undefined
   for (const [name, field] of form.entries) {
@@ -103,7 +103,7 @@ function faultInTagged({ tag, variants, words, passes }: Form & { of: 'tagged' }
 }
 
 function faultInList(item: Shape, list: readonly unknown[], reading: Reading): Fault | undefined {
-  // By index: arrays may have holes, which JSON does not support.
+  // Iterates by index to find holes, which JSON does not support.
   for (let at = 0; at < list.length; at += 1) {
     const fault = faultIn(item, list[at], reading)
     if (fault !== undefined) return below(`[${at}]`, fault)
@@ -134,24 +134,24 @@ export function describeGivenFault({ kind, path, value, shape }: Fault, name: st
   const place = placeOf(name, path)
   if (kind === 'inside') return shape.inside?.(value, place, 'given') ?? ''
   if (kind === 'instead') return shape.instead?.(value, place) ?? ''
-  if (kind === 'prototype') return `${place} is ${shown(value, place)}; there must be no such key.`
+  if (kind === 'prototype') return `${place} is ${shown(value, place)}; this key is not allowed.`
   if (kind === 'misfit') {
     const near = shape.form.of === 'word' && typeof value === 'string' ? meant(value, shape.form.words) : undefined
     return `${place || 'options'} is ${shown(value, place)}; it must be ${shape.expected}.${near === undefined ? '' : ` Did you mean ${near}?`}`
   }
   const key = path.slice(path.lastIndexOf('.') + 1)
   const within = placeOf(name, path.slice(0, path.lastIndexOf('.')))
-  return `${key} (${shown(value, key)}) is no option${within && ` of ${within}`}. ${nearest(key, namesIn(shape))}`
+  return `${key} (${shown(value, key)}) is not an option${within && ` of ${within}`}. ${nearest(key, namesIn(shape))}`
 }
 
 /**
- * Describes a fault in stored data: path, expected type, and actual type. Quotes only an invalid word, up to 40 characters; other values
+ * Describes a fault in stored data: path, expected type, and actual type. Quotes only an invalid word, up to 40 characters. Other values
  * may be private.
  */
 export function describeStoredFault({ kind, path, value, shape }: Fault, name: string): string {
   const place = placeOf(name, path)
   if (kind === 'inside') return shape.inside?.(value, place, 'stored')?.replace(/\.$/, '') ?? ''
-  if (typeof value === 'number' && !Number.isFinite(value)) return `${place} is ${value}, which JSON cannot hold`
+  if (typeof value === 'number' && !Number.isFinite(value)) return `${place} is ${value}, which JSON cannot represent`
   const expected = kind === 'misfit' ? typeOf(shape) : 'no such key'
   return expectation(place, expected, value, kind === 'misfit' && shape.form.of === 'word')
 }
@@ -192,7 +192,7 @@ function namesIn({ form }: Shape): string[] {
   return form.entries.flatMap(([key, field]) => [key, ...namesWithin(field).map((inner) => `${key}.${inner}`)])
 }
 
-/** Returns the names within an option; open data has none. */
+/** Returns the names within an option, or none for open data. */
 function namesWithin(field: Shape): string[] {
   return field.form.of === 'object' && field.form.isOpen ? [] : namesIn(field)
 }

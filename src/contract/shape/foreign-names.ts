@@ -1,8 +1,8 @@
 import { isObject } from '../json.ts'
 
 /**
- * Names of other libraries for our options, in lower case without punctuation. Before each, the possible names here; the first match is
- * used.
+ * Maps our option names to other libraries' names, in lower case without punctuation. If several of our names are possible, the first match
+ * is used.
  */
 const foreignNames: readonly (readonly [ours: string, theirs: string])[] = [
   ['systemPrompt', 'system instructions instruction systemmessage systeminstruction developer'],
@@ -30,12 +30,12 @@ const foreignNames: readonly (readonly [ours: string, theirs: string])[] = [
   ['execution', 'limits'],
 ]
 
-/** Returns our names for a name of another library, given in lower case without punctuation. */
+/** Returns our names for another library's name, which must be in lower case without punctuation. */
 export function namesFor(name: string): string[] {
   return foreignNames.flatMap(([ours, theirs]) => (theirs.split(' ').includes(name) ? ours.split(' ') : []))
 }
 
-/** Content blocks of other libraries, and their equivalents here. */
+/** Content blocks of other libraries and their equivalents in this package. */
 const foreignBlocks: readonly (readonly [theirs: string, here: string])[] = [
   ['image_url input_image', "{ type: 'image', url: 'https://…', mimeType: 'image/png' }, or data with base64 for url"],
   ['document input_file', "{ type: 'file', data: 'base64', mimeType: 'application/pdf' }"],
@@ -46,7 +46,7 @@ const foreignBlocks: readonly (readonly [theirs: string, here: string])[] = [
 export function foreignBlock(value: unknown, path: string): string | undefined {
   const type: unknown = Object(value).type
   const [, here] = foreignBlocks.find(([theirs]) => typeof type === 'string' && theirs.split(' ').includes(type)) ?? []
-  return here && `${path} is a block of type "${String(type)}", which others have. Here it is ${here}.`
+  return here && `${path} is a block of type "${String(type)}", which other libraries use. Use ${here}.`
 }
 
 /** Returns a correction for a tool of another library at `path`, or `undefined`. */
@@ -54,9 +54,9 @@ export function foreignTool(value: unknown, path: string): string | undefined {
   const { type, execute, parameters }: { type?: unknown; execute?: unknown; parameters?: unknown } = Object(value)
   if (typeof type !== 'string' || typeof execute === 'function') return undefined
   if (type === 'function')
-    return `${path} is a tool in the form of OpenAI's API, which does not say what runs. Make it with defineTool({ name, description, parameters, execute }).`
+    return `${path} is a tool in OpenAI's format, which has no execute function. Create it with defineTool({ name, description, parameters, execute }).`
   if (parameters !== undefined) return undefined
-  return `${path} is a tool of the service (type "${type.slice(0, 60)}"). Give it to the factory of the model, as serverTools.`
+  return `${path} is a provider-executed tool (type "${type.slice(0, 60)}"). Pass it to the model factory as serverTools.`
 }
 
 /** Returns a correction for tools passed as an object by name, as in the AI SDK, or `undefined`. */
@@ -64,13 +64,13 @@ export function foreignTools(value: unknown, path: string): string | undefined {
   if (!isObject(value)) return undefined
   const [[name, tool] = []] = Object.entries(value)
   if (name === undefined || typeof tool !== 'object') return undefined
-  return `${path} has its tools by their names, as the AI SDK does. Here it is a list: [defineTool({ name: ${JSON.stringify(name.slice(0, 60))}, … }), …].`
+  return `${path} is an object of tools by name, as in the AI SDK. Pass a list: [defineTool({ name: ${JSON.stringify(name.slice(0, 60))}, … }), …].`
 }
 
 /** Returns a correction for a response format of another library at `path`, or `undefined`. */
 export function foreignFormat(value: unknown, path: string): string | undefined {
   const type: unknown = Object(value).type
-  if (type === 'json_object') return `${path} is { type: 'json_object' }, which others have. Here it is { type: 'jsonObject' }.`
+  if (type === 'json_object') return `${path} is { type: 'json_object' }, which other libraries use. Pass { type: 'jsonObject' }.`
   if (type !== 'json' && type !== 'json_schema') return undefined
-  return `${path} is of type "${type}", which others have. Here it is the schema itself: of zod and its like, or a JSON Schema such as { type: 'object', properties: { … } }.`
+  return `${path} is of type "${type}", which other libraries use. Pass the schema itself: a zod or other Standard Schema, or a JSON Schema such as { type: 'object', properties: { … } }.`
 }

@@ -1,16 +1,16 @@
 import { isObject } from '../json.ts'
 
-/** Maximum nesting depth of JSON: every engine parses, copies and serializes it without a stack overflow. */
+/** Maximum nesting depth of JSON. Every engine parses, copies and serializes this depth without a stack overflow. */
 export const maxJsonDepth = 200
 
-/** Maximum nesting depth of a document: a few levels of its own, with JSON of 200 levels inside. */
+/** Maximum nesting depth of a document: JSON of 200 levels plus a few enclosing levels. */
 export const maxDocumentDepth = maxJsonDepth + 20
 
 /**
- * Returns why `value` cannot be JSON, with its path, such as `data.at[3] is a function`; `undefined` if it can. Properties that are
+ * Returns why `value` cannot be JSON, with its path, such as `data.at[3] is a function`, or `undefined` if it can. Properties that are
  * `undefined` count as absent. Class instances such as dates and maps are rejected, because they would not survive.
  *
- * Costs one walk, even if parts are shared.
+ * Visits each part once, even if parts are shared.
  */
 export function jsonFault(value: unknown, path: string, levels = maxJsonDepth): string | undefined {
   if (isFlat(value)) return undefined
@@ -18,7 +18,7 @@ export function jsonFault(value: unknown, path: string, levels = maxJsonDepth): 
 }
 
 /**
- * Returns whether `value` is an object of strings, finite numbers and booleans, as most arguments are. Such a value needs no path and no
+ * Returns whether `value` is an object of strings, finite numbers and booleans, as most arguments are. Such values need no path and no
  * cycle check.
  */
 function isFlat(value: unknown): boolean {
@@ -33,7 +33,7 @@ function isFlat(value: unknown): boolean {
 interface Walk {
   depth: number
   readonly levels: number
-  /** Ancestors of the value. */
+  /** The value's ancestors. */
   above: Set<object>
   /** Depth at which a shared part was found valid. */
   known: Map<object, number>
@@ -41,13 +41,13 @@ interface Walk {
 
 function faultOf(value: unknown, path: string, walk: Walk): string | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return undefined
-  if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${path} is ${value}, which JSON cannot hold`
-  if (typeof value !== 'object') return `${path} is ${kindOf(value)}, which JSON cannot hold`
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${path} is ${value}, which JSON cannot represent`
+  if (typeof value !== 'object') return `${path} is ${kindOf(value)}, which JSON cannot represent`
   const { depth, above, known } = walk
   if ((known.get(value) ?? 0) >= depth) return undefined
-  if (above.has(value)) return `${path} is part of itself, which JSON cannot hold`
+  if (above.has(value)) return `${path} contains itself, which JSON cannot represent`
   if (depth > walk.levels) return `${path.slice(0, 60)}… is nested deeper than ${walk.levels} levels`
-  if (!Array.isArray(value) && !isPlain(value)) return `${path} is ${classOf(value)}, which JSON cannot hold`
+  if (!Array.isArray(value) && !isPlain(value)) return `${path} is ${classOf(value)}, which JSON cannot represent`
   above.add(value)
   walk.depth += 1
   const fault = Array.isArray(value) ? faultInList(value, path, walk) : faultInObject(value, path, walk)
@@ -58,7 +58,7 @@ function faultOf(value: unknown, path: string, walk: Walk): string | undefined {
 }
 
 function faultInList(list: readonly unknown[], path: string, walk: Walk): string | undefined {
-  // By index: arrays may have holes, which JSON does not support.
+  // Iterates by index to find holes, which JSON does not support.
   for (let at = 0; at < list.length; at += 1) {
     const fault = faultOf(list[at], `${path}[${at}]`, walk)
     if (fault !== undefined) return fault
@@ -79,7 +79,7 @@ function classOf(value: object): string {
   return kind === 'an object' ? 'an object of a class' : kind
 }
 
-/** Returns whether `value` is a plain object or array, also of another realm. */
+/** Returns whether `value` is a plain object or array, including from another realm. */
 export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null
@@ -99,7 +99,7 @@ export function kindOf(value: unknown): string {
   return name === 'Object' ? 'an object' : `of type ${name}`
 }
 
-/** Names of secrets. Token counts are excluded. */
+/** Matches names of secrets, but not token counts. */
 const secretName: RegExp = /key|bearer|token(?!s)|secret|auth|password|credential|header/i
 
 /** Returns whether `name` is the name of a secret. */

@@ -19,10 +19,10 @@ interface AskingCall {
 }
 
 /**
- * Requests of a running call and of the loops that it starts. Requests of nested loops are forwarded to the run of the call.
+ * User input requests from a running call and its nested loops. Requests from nested loops are forwarded to the call's run.
  *
  * **Contract**
- * - When the call is stopped or over, pending requests are withdrawn, and later ones resolve without a response.
+ * - When the call is stopped or ends, pending requests are withdrawn, and later requests resolve without a response.
  */
 export class CallQuestions {
   readonly #loop: LoopState
@@ -35,7 +35,7 @@ export class CallQuestions {
     this.#call = call
   }
 
-  /** Requests input for the call itself. Never rejects; throws `ConfigError` `invalidOption` for an invalid question. */
+  /** Requests input for the call itself. Never rejects. Throws `ConfigError` `invalidOption` for an invalid question. */
   input(question: InputQuestion, signal?: AbortSignal): Promise<InputAnswer> {
     const { id: toolCallId, name: toolName, pause } = this.#call
     const { events, config, options, budget } = this.#loop
@@ -46,7 +46,7 @@ export class CallQuestions {
     })
   }
 
-  /** Returns the guards of the run for nested loops: settings and request handlers. */
+  /** Returns the run's settings and request handlers, for nested loops. */
   get guards(): RunGuards {
     const { config, options, watches, context } = this.#loop
     const { hooks: { prepareTurn: _ofThisAgent, ...hooks } = {}, inputFilters, approvalTimeoutMs, requireMedia, resolveMedia } = config
@@ -70,6 +70,7 @@ export class CallQuestions {
           const tool = context.tools.find(({ name }) => name === toolName)
           return tool === undefined ? options.approvalRule?.(toolName) : ruleOf(this.#loop, tool)
         },
+        ...(options.context !== undefined && { context: options.context }),
       },
     }
   }
@@ -83,8 +84,10 @@ export class CallQuestions {
   #approvals(above: ApprovalHandler): ApprovalHandler {
     const { events } = this.#loop
     return {
-      wait: ({ runId: _run, seq: _seq, loopId, ...pending }, decide) =>
-        this.#forward(above, approvalQuestion(events, { ...pending, subAgent: this.#subAgent(loopId, pending) }), decide),
+      wait: ({ runId: _run, seq: _seq, loopId, checkEdit, ...pending }, decide) => {
+        const question = approvalQuestion(events, { ...pending, subAgent: this.#subAgent(loopId, pending) }, checkEdit && { checkEdit })
+        return this.#forward(above, question, decide)
+      },
     }
   }
 
@@ -109,7 +112,7 @@ export class CallQuestions {
     }
   }
 
-  /** Returns the call, and the outermost loop that started it. */
+  /** Returns the call that emits the request, and the outermost loop that started that call. */
   #subAgent(loopId: string, { subAgent }: Pick<PendingInput, 'subAgent'>): NonNullable<PendingInput['subAgent']> {
     return { toolCallId: this.#call.id, toolName: this.#call.name, loopId: subAgent?.loopId ?? loopId }
   }
@@ -132,7 +135,7 @@ export class CallQuestions {
   ): AskedQuestion<Request, Answer> | undefined {
     const { stop } = this.#call
     if (handler === undefined || this.#isClosed || stop.aborted || asker.signal?.aborted) {
-      // After the requester has returned.
+      // Settles asynchronously, so that the requester returns first.
       queueMicrotask(() => settle(question.none))
       return undefined
     }
@@ -143,7 +146,7 @@ export class CallQuestions {
   }
 }
 
-/** Returns the visible part of a question. Throws `ConfigError` `invalidOption` if it is invalid. */
+/** Returns a validated copy of a question's visible fields. Throws `ConfigError` `invalidOption` if a field is invalid. */
 function checkedQuestion(question: InputQuestion): Omit<PendingInput, 'inputId' | 'toolCallId' | 'toolName'> {
   const { message, schema, url, problem }: Partial<Record<keyof InputQuestion, unknown>> = Object(question)
   const isText = (value: unknown): value is string | undefined => value === undefined || typeof value === 'string'

@@ -13,18 +13,18 @@ import type { ClientCallAnswer, ClientCallRequest } from '../../types/run/questi
 const maxBlocks = 20
 
 /**
- * Converts the output of a client tool call to a tool result. The output is untrusted.
+ * Converts a client tool call's untrusted output to a tool result.
  *
  * **Contract**
- * - Accepts a string, any other JSON (as text and as `details`), or text, image and file blocks under the rules of user input. A client
- *   cannot end the run, offer tools or set loop ids. Characters that hide or reorder text become visible.
- * - Throws `ConfigError` `invalidMessage` for anything else, and if the output exceeds the limit of the request.
+ * - Accepts a string, any other JSON (as text and as `details`), or text, image and file blocks that are valid as user input. A client
+ *   cannot end the run, offer tools or set loop ids. Escapes characters that hide or reorder text.
+ * - Throws `ConfigError` `invalidMessage` for other output, or output that exceeds the request's limit.
  */
 export function answeredResult(given: ClientCallAnswer, { toolCallId, maxResultChars }: ClientCallRequest): ToolResult {
   const { output, error }: { output?: unknown; error?: unknown } = Object(given)
   const isOne = (output === undefined) !== (error === undefined)
   if (!isOne || (error !== undefined && typeof error !== 'string'))
-    refuse(`The result of call "${toolCallId}" is { output } with a JSON value, or { error } with a text.`)
+    refuse(`Invalid result for call "${toolCallId}": pass { output } with a JSON value, or { error } with a string.`)
   const value = checked(error === undefined ? output : error, toolCallId, maxResultChars)
   if (error !== undefined) return { content: [textOf(String(error))], isError: true }
   if (typeof value === 'string') return { content: [textOf(value)] }
@@ -33,14 +33,14 @@ export function answeredResult(given: ClientCallAnswer, { toolCallId, maxResultC
   return { content: [textOf(JSON.stringify(value))], details: value }
 }
 
-/** Returns a copy of a JSON value within the length limit. */
+/** Returns a copy of a JSON value. Throws if it exceeds the length limit. */
 function checked(value: unknown, toolCallId: string, maxChars: number): JsonValue {
   const fault = jsonFault(value, 'output')
-  if (fault !== undefined) refuse(`The result of call "${toolCallId}" is refused: ${fault}.`)
+  if (fault !== undefined) refuse(`Invalid result for call "${toolCallId}": ${fault}.`)
   const json = JSON.stringify(value)
   if (json.length > maxChars)
     refuse(
-      `The result of call "${toolCallId}" has ${json.length} characters of JSON; ${maxChars} are allowed (maxResultChars of the tool).`,
+      `The result of call "${toolCallId}" is too long: ${json.length} characters of JSON; the tool's maxResultChars allows ${maxChars}.`,
     )
   return copyJson(value as JsonValue) // just checked
 }
@@ -50,7 +50,7 @@ function blocksIn(value: JsonValue): readonly JsonValue[] | undefined {
   if (!isJsonObject(value)) return undefined
   const { content } = value
   if (!Array.isArray(content) || content.length === 0 || !content.every((block) => typeof Object(block).type === 'string')) return undefined
-  if (content.length > maxBlocks) refuse(`output.content has ${content.length} blocks; ${maxBlocks} are allowed.`)
+  if (content.length > maxBlocks) refuse(`output.content has ${content.length} blocks, but at most ${maxBlocks} are allowed.`)
   return content
 }
 

@@ -14,12 +14,12 @@ import type { LoopState } from '../loop-state.ts'
 import { AskedCall } from './asked-call.ts'
 import { AskedQuestion, clientCallQuestion } from './question.ts'
 
-/** Result of a client tool call, or that it is pending. */
+/** Outcome of a client tool call: its result, or a pending call. */
 export type ClientCallResult =
   | { kind: 'done'; result: ToolResult; kept?: (failure?: Error) => void }
   | { kind: 'paused'; pending: PendingClientCall }
 
-/** Handler without clients. */
+/** Default handler, for runs without clients. */
 const unattended: ClientCallHandler = {
   wait: (_request, tell) => {
     queueMicrotask(() => tell({ type: 'left' }))
@@ -31,13 +31,13 @@ const unattended: ClientCallHandler = {
  * Requests a client tool call.
  *
  * **Contract**
- * - `clientCallRequested` is followed by exactly one `clientCallResolved`, also on a timeout or if the run is stopped.
- * - With `timeoutMs` of the tool, the model gets an error after the deadline, counted from the first request in any process. Without it,
- *   the call is `paused` if no client responds within `approvalTimeoutMs`, or no client is connected.
- * - Rejects with the reason if the run is stopped first.
+ * - Each `clientCallRequested` is followed by exactly one `clientCallResolved`, even on a timeout or a stopped run.
+ * - If the tool sets `timeoutMs`, the model gets an error after that time, counted from the first request in any process. Otherwise, the
+ *   call is `paused` if no client is connected or responds within `approvalTimeoutMs`.
+ * - If the run is stopped first, rejects with the reason.
  */
 export async function askClient(loop: LoopState, call: PreparedCall, { maxResultChars }: ClientRun): Promise<ClientCallResult> {
-  const { id: toolCallId, name: toolName, written, tool } = call
+  const { id: toolCallId, name: toolName, written, tool, edited } = call
   const { events, options, budget, stop, config } = loop
   const { timeoutMs } = tool
   const asked = new AskedCall(loop, { toolCallId, argumentsHash: argumentsHash(written) })
@@ -46,6 +46,7 @@ export async function askClient(loop: LoopState, call: PreparedCall, { maxResult
   const pending: PendingClientCall = {
     ...{ toolCallId, toolName, args: copyJson(written), argumentsHash: asked.argumentsHash },
     ...(deadline !== undefined && { deadline }),
+    ...(edited !== undefined && { edited }),
   }
   stop.throwIfAborted()
   const outcome = await new Promise<ClientCallOutcome>((resolve) => {
@@ -53,7 +54,7 @@ export async function askClient(loop: LoopState, call: PreparedCall, { maxResult
       stop,
       whyStopped: () => 'the run was stopped',
       timeoutMs: deadline === undefined ? config.approvalTimeoutMs : Math.max(0, deadline - Date.now()),
-      // The budget's time stands still while the run waits.
+      // Pauses the budget's clock while the run waits for a client.
       pauses: [() => budget.pause()],
     })
   })
@@ -67,14 +68,15 @@ export async function askClient(loop: LoopState, call: PreparedCall, { maxResult
     asked.end()
     return {
       kind: 'done',
-      result: errorResult(`No page answered the call of ${toolName} within ${timeoutMs} ms. Whether it had an effect is not known.`),
+      result: errorResult(`No client responded to the ${toolName} call within ${timeoutMs} ms. It may or may not have had an effect.`),
     }
   }
   return { kind: 'paused', pending }
 }
 
 /**
- * Returns `result` if it matches the `output` schema of its tool, else a result that describes the mismatch, with a warning. Not an error,
+ * Returns `result` if it matches the `output` schema of its tool, otherwise a result that describes the mismatch, with a warning. Not an
+ * error,
  * because the tool has run and a model would retry. Rejects with `LoadError` and with errors of the schema.
  */
 export async function fitting(loop: LoopState, toolName: string, result: ToolResult, output: ClientRun['output']): Promise<ToolResult> {
@@ -85,11 +87,11 @@ export async function fitting(loop: LoopState, toolName: string, result: ToolRes
   const checked = isStandardSchema(output) ? output['~standard'].validate(value) : schemaValidator.compile(output)(value)
   const { issues } = await checked
   if (issues === undefined) return result
-  const why = `Its result does not fit its output schema: ${formatIssues(issues, 'output')}`
+  const why = `Its result does not match its output schema: ${formatIssues(issues, 'output')}`
   loop.log.warn('toolResult', {
     toolName,
     message: `${toolName} ran. ${why}`,
-    hint: 'Return what the output schema of the client tool says.',
+    hint: "Return a value that matches the client tool's output schema.",
   })
   return { content: [text(`The tool ran. ${why}`)] }
 }

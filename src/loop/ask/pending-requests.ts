@@ -1,12 +1,13 @@
-import { sha256 } from '../../base/hash.ts'
+import { argumentsHash, sha256 } from '../../base/hash.ts'
 import { copyJson } from '../../base/json/json-value.ts'
-import { checkedAnswer, inputFor, requestFor, shownRequest } from '../../base/questions.ts'
+import { checkApproval, checkedAnswer, inputFor, requestFor, shownRequest } from '../../base/questions.ts'
 import { ConfigError } from '../../contract/errors.ts'
 import type { PendingApproval, PendingClientCall, PendingInput } from '../../contract/run/run-facts.ts'
 import type {
   ApprovalDecision,
   ApprovalRef,
   ApprovalRequest,
+  ApproveOptions,
   ClientCallAnswer,
   ClientCallOutcome,
   ClientCallRequest,
@@ -17,11 +18,11 @@ import type {
 } from '../../types/run/question.ts'
 import { answeredResult } from './client-answer.ts'
 
-/** Queue of pending requests, in order, until a response or a withdrawal. */
+/** Pending requests in order. Each remains until its response or withdrawal. */
 abstract class PendingRequests<Request, Answer> implements RequestHandler<Request, Answer> {
   readonly #waiting = new Map<Request, (answer: Answer) => void>()
   readonly isAttended: () => boolean
-  /** Response for all requests after `closeWith`. */
+  /** Response given to every request after `closeWith`. */
   #closed: { answer: Answer } | undefined
 
   constructor(isAttended: () => boolean = () => true) {
@@ -34,7 +35,7 @@ abstract class PendingRequests<Request, Answer> implements RequestHandler<Reques
       queueMicrotask(() => answer(last))
       return () => undefined
     }
-    // A new object, because the same request may be pending twice.
+    // Copies the request, because the same object may be pending twice.
     const own = { ...request }
     this.#waiting.set(own, answer)
     this.begun(own)
@@ -43,7 +44,7 @@ abstract class PendingRequests<Request, Answer> implements RequestHandler<Reques
 
   /** Called when a request becomes pending. */
   protected begun(_request: Request): void {
-    // Only client calls need this.
+    // No-op by default. The client-call queue overrides this.
   }
 
   /** Whether a request is pending. */
@@ -75,19 +76,37 @@ abstract class PendingRequests<Request, Answer> implements RequestHandler<Reques
  * Source: docs/concepts/approval.md
  */
 export class Approvals extends PendingRequests<ApprovalRequest, ApprovalDecision> {
-  /** Times out all pending and future requests; a continued run requests them again. */
+  /** Times out all pending and future requests. A continued run requests them again. */
   close(): void {
     this.closeWith({ type: 'timeout' })
   }
 
   /** Returns copies of the pending requests, in order. */
   pending(): PendingApproval[] {
-    return this.waiting.map(({ runId: _run, loopId: _loop, seq: _seq, ...pending }) => copyJson(pending))
+    return this.waiting.map(({ runId: _run, loopId: _loop, seq: _seq, checkEdit: _check, ...pending }) => copyJson(pending))
   }
 
-  /** Approves the call of `request`. Throws `ConfigError` `unknownCall`, `argumentsChanged`; `invalidOption` without id or hash. */
-  approve(request: ApprovalRef): void {
+  /** Approves the call of `request`. Throws `ConfigError` `unknownCall`, `argumentsChanged`, or `invalidOption` without id or hash. */
+  approve(request: ApprovalRef): void
+  /** Approves with options. Rejects with the errors of `approve(request)`, and with `invalidOption`. The call then stays pending. */
+  approve(request: ApprovalRef, options: ApproveOptions, ...more: never[]): Promise<void>
+  approve(request: ApprovalRef, options?: ApproveOptions, ...more: never[]): void | Promise<void> {
+    if (options !== undefined) return this.#approveWith(request, options, more)
     this.tell(requestFor(this.waiting, shownRequest(request)), { type: 'approved' })
+  }
+
+  async #approveWith(request: ApprovalRef, options: ApproveOptions, more: readonly never[]): Promise<void> {
+    checkApproval(options, more)
+    const { arguments: given, by, tellModel } = options
+    const asked = requestFor(this.waiting, shownRequest(request))
+    const args = given === undefined ? asked.args : ((await asked.checkEdit?.(given)) ?? copyJson(given))
+    const who = by !== undefined && { by }
+    const hash = argumentsHash(args)
+    const edited = hash !== asked.argumentsHash && {
+      edited: { arguments: args, argumentsHash: hash, ...who, ...(tellModel === false && { tellModel }) },
+    }
+    // Checks again, because the call may have been decided in the meantime.
+    this.tell(requestFor(this.waiting, asked), { type: 'approved', ...who, ...edited })
   }
 
   /** Denies the call of `request`, or the oldest pending call with that id. Throws `ConfigError` `unknownCall`, `argumentsChanged`. */
@@ -120,15 +139,15 @@ interface Claim {
 const claimMs = 30_000
 
 /**
- * Client tool calls of a run, and their results. A result applies to one request: its call id and the hash of the shown arguments. While a
- * client holds a claim, results of other clients are rejected.
+ * Client tool calls of a run, and their results. A result applies to one request: its call id and the hash of the displayed arguments.
+ * While a client holds a claim, results from other clients are rejected.
  *
  * Source: docs/concepts/tools.md
  */
 export class ClientCalls extends PendingRequests<ClientCallRequest, ClientCallOutcome> {
   readonly #claims = new WeakMap<ClientCallRequest, Claim>()
 
-  /** Ends all pending and future requests; a continued run requests them again. */
+  /** Ends all pending and future requests. A continued run requests them again. */
   close(): void {
     this.closeWith({ type: 'left' })
   }
@@ -142,15 +161,15 @@ export class ClientCalls extends PendingRequests<ClientCallRequest, ClientCallOu
   }
 
   /**
-   * Claims a call for this client, for 30 seconds; call again to extend. Resolves once recorded, with false if another client holds it.
-   * Rejects with `ConfigError` `unknownCall`, `argumentsChanged`; `invalidOption` without id or hash.
+   * Claims a call for this client for 30 seconds. Call again to extend the claim. Resolves once recorded, or with `false` if another client
+   * holds the claim. Rejects with `ConfigError` `unknownCall`, `argumentsChanged`, or `invalidOption` without id or hash.
    */
   async claim(request: ApprovalRef, clientId: string): Promise<boolean> {
     const waiting = requestFor(this.waiting, shownRequest(request))
     const holder = sha256(clientId)
     const before = this.#claims.get(waiting)
     if (isOfAnother(before, holder)) return false
-    // Set before recording, so that no other client can claim it meanwhile.
+    // Set before recording, so that no other client can claim the call in the meantime.
     this.#claims.set(waiting, { holder, until: Date.now() + claimMs })
     if (before?.holder === holder) return true
     try {
@@ -162,20 +181,20 @@ export class ClientCalls extends PendingRequests<ClientCallRequest, ClientCallOu
     }
   }
 
-  /** A claim from before a restart stays valid for one lifetime, so that its client can reconnect. */
+  /** A claim made before a restart stays valid for one lifetime, so that its client can reconnect. */
   protected override begun(request: ClientCallRequest): void {
     const { holder } = request
     if (holder !== undefined) this.#claims.set(request, { holder, until: Date.now() + claimMs })
   }
 
   /**
-   * Submits the result of a call; resolves once recorded. Throws `ConfigError` `unknownCall`, `argumentsChanged`, `claimedElsewhere` if
-   * another client holds it, and `invalidMessage` for an invalid or too long result; the call then stays pending.
+   * Submits a call's result. Resolves once recorded. Throws `ConfigError`: `unknownCall`, `argumentsChanged`, `claimedElsewhere` if another
+   * client holds the claim, or `invalidMessage` for an invalid or too long result. The call then stays pending.
    */
   answer(request: ApprovalRef, given: ClientCallAnswer, clientId?: string): Promise<void> {
     const waiting = requestFor(this.waiting, shownRequest(request))
     if (isOfAnother(this.#claims.get(waiting), clientId === undefined ? undefined : sha256(clientId)))
-      throw new ConfigError('claimedElsewhere', `Call "${waiting.toolCallId}" is run by another page, which has said so first.`)
+      throw new ConfigError('claimedElsewhere', `Call "${waiting.toolCallId}" is already claimed by another client.`)
     const result = answeredResult(given, waiting)
     return new Promise((resolve, reject) => {
       const kept = (failure?: Error) => (failure === undefined ? resolve() : reject(failure))

@@ -6,12 +6,12 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { PendingApproval } from '../../contract/run/run-facts.ts'
 import type { ApprovalDecision, ApprovalHandler, ApprovalRule } from '../../types/run/question.ts'
 import type { AgentTool } from '../../types/tool/tool.ts'
-import { type PreparedCall, parsed, type RefusedCall, validateArguments } from '../calls/prepare-call.ts'
+import { editedCall, type PreparedCall, parsed, type RefusedCall, replaceArguments } from '../calls/prepare-call.ts'
 import { errorResult } from '../calls/tool-result.ts'
 import type { LoopState } from '../loop-state.ts'
 import { AskedQuestion, approvalQuestion } from './question.ts'
 
-/** Decision about a call: run it as is or with replaced arguments, refuse it, or wait for an approval. */
+/** Decision about a call: run it with the original or replaced arguments, refuse it, or wait for an approval. */
 export type Permission = { kind: 'run'; call: PreparedCall } | RefusedCall | WaitingCall
 
 /** A call with a pending approval. */
@@ -20,43 +20,44 @@ interface WaitingCall {
   pending: PendingApproval
 }
 
-/** Decision of a user about a call. */
-type Answer = { kind: 'approved' } | { kind: 'denied'; message: string } | WaitingCall
+/** A user's decision about a call. An approval contains the call that may run. */
+type Answer = { kind: 'approved'; call: PreparedCall } | { kind: 'denied'; message: string } | WaitingCall
 
 /** Returns whether neither an approval nor a hook applies to `call`. */
 export function isUnasked(loop: LoopState, { tool }: PreparedCall): boolean {
   return ruleOf(loop, tool) === false && !loop.hooks.watchesCalls
 }
 
-/** Returns the approval rule of a tool: its own, or that of the run's caller. Any value but `false` requires an approval. */
+/** Returns a tool's approval rule, or the parent run's rule for that tool name. Any value except `false` requires an approval. */
 export function ruleOf({ options }: LoopState, { name, needsApproval }: AgentTool): ApprovalRule {
-  // Not `??`: null is not `false`, so it requires an approval.
+  // Does not use `??`, because `null` must require an approval, like every value except `false`.
   const rule = needsApproval === undefined ? options.approvalRule?.(name) : needsApproval
   return rule === undefined ? false : rule
 }
 
 /**
- * Obtains permission for a call: first the approval if required, then `beforeToolExecution`. Replaced arguments are validated, and approved
- * again if the others were approved. Rejects with the reason of a stopped run, after every `approvalRequested` is resolved.
+ * Gets permission for a call: requests approval if required, then calls `beforeToolExecution`. If the hook replaces the arguments,
+ * validates them and repeats the approval. If the run is stopped, resolves every `approvalRequested` event and rejects with the reason.
  */
 export async function permit(loop: LoopState, call: PreparedCall): Promise<Permission> {
-  const wasAsked = await needsApproval(loop, call)
-  if (wasAsked) {
-    const answer = await askPerson(loop, call)
-    if (answer.kind !== 'approved') return refusal(answer)
-  }
+  if (!(await needsApproval(loop, call))) return passHook(loop, call, false)
+  const answer = await askPerson(loop, call)
+  return answer.kind === 'approved' ? passHook(loop, answer.call, true) : refusal(answer)
+}
+
+/** Runs `beforeToolExecution`, and again with arguments that a person edits after it. `isEdit`: a person has just edited them. */
+async function passHook(loop: LoopState, call: PreparedCall, wasAsked: boolean, isEdit?: true): Promise<Permission> {
   if (!loop.hooks.watchesCalls) return { kind: 'run', call }
-  const decision = await askHook(loop, call)
-  if (decision.kind === 'run') return { kind: 'run', call }
+  const decision = await askHook(loop, call, isEdit)
+  if (decision.kind === 'run') return decision.call === call ? decision : passHook(loop, decision.call, true, true)
   if (decision.kind !== 'replaced') return refusal(decision)
-  if (call.isOfService === true)
-    return { kind: 'refused', result: errorResult(`${call.name} is run by the service: its arguments cannot be changed.`) }
-  const replaced = await validateArguments(loop, call.tool, call.id, decision.args)
+  const replaced = await replaceArguments(loop, call, decision.args)
   if (replaced.kind === 'refused') return replaced
-  // The approval was for other arguments.
+  // The approval applied to different arguments.
   if (wasAsked || decision.wasAsked || (await needsApproval(loop, replaced.call))) {
     const answer = await askPerson(loop, replaced.call)
     if (answer.kind !== 'approved') return refusal(answer)
+    if (answer.call !== replaced.call) return passHook(loop, answer.call, true, true)
   }
   return { kind: 'run', call: replaced.call }
 }
@@ -70,12 +71,12 @@ function refusal(answer: Exclude<Answer, { kind: 'approved' }>): RefusedCall | W
  * an error, requires an approval. Rejects with the reason if the run is stopped.
  */
 async function needsApproval(loop: LoopState, { tool, written }: PreparedCall): Promise<boolean> {
-  const { stop } = loop
+  const { stop, options } = loop
   const rule = ruleOf(loop, tool)
   if (typeof rule !== 'function') return rule !== false
   try {
     const own = await stop.race(Promise.resolve(parsed(loop, tool, written)))
-    return own.issues !== undefined || (await stop.race(Promise.resolve(rule(own.value)))) !== false
+    return own.issues !== undefined || (await stop.race(Promise.resolve(rule(own.value, { context: options.context })))) !== false
   } catch (error) {
     if (stop.aborted) throw error
     return true
@@ -95,25 +96,30 @@ const unattended: ApprovalHandler = {
  *
  * **Contract**
  * - `approvalRequested` is followed by exactly one `approvalResolved`, also on a timeout or if the run is stopped.
- * - `paused`: no decision within `approvalTimeoutMs`, or no client to decide.
- * - Rejects with the reason if `stop` aborts first; it is the run's, or derived from it.
+ * - `paused`: no decision within `approvalTimeoutMs`, or no client that can decide.
+ * - Rejects with the reason if `stop` aborts first. `stop` is the run's scope, or derived from it.
  */
-async function askPerson(loop: LoopState, { id: toolCallId, name: toolName, written }: PreparedCall, stop = loop.stop): Promise<Answer> {
+async function askPerson(loop: LoopState, call: PreparedCall, stop = loop.stop): Promise<Answer> {
+  const { id: toolCallId, name: toolName, written } = call
   const { events, options, budget } = loop
-  // A copy, so that readers of the arguments can change neither the call nor the history.
+  // Copied, so that readers of the arguments can change neither the call nor the history.
   const pending = { toolCallId, toolName, args: copyJson(written), argumentsHash: argumentsHash(written) }
-  // Stopped before the request.
+  // The run was stopped before the request.
   stop.throwIfAborted()
   const decision = await new Promise<ApprovalDecision>((decide) => {
-    new AskedQuestion(approvalQuestion(events, pending), decide).begin(options.approvals ?? unattended, {
+    const checkEdit = async (given: JsonObject) => (await editedCall(loop, call, given)).written
+    new AskedQuestion(approvalQuestion(events, pending, { checkEdit }), decide).begin(options.approvals ?? unattended, {
       stop,
-      whyStopped: () => (loop.stop.aborted ? 'the run was stopped' : 'withdrawn by the hook that asked'),
+      whyStopped: () => (loop.stop.aborted ? 'the run was stopped' : 'withdrawn by its hook'),
       timeoutMs: loop.config.approvalTimeoutMs,
-      // The budget's time stands still while the run waits.
+      // Pauses the budget's clock while the run waits.
       pauses: [() => budget.pause()],
     })
   })
-  if (decision.type === 'approved') return { kind: 'approved' }
+  if (decision.type === 'approved') {
+    const { edited } = decision
+    return { kind: 'approved', call: edited === undefined ? call : { ...(await editedCall(loop, call, edited.arguments)), edited } }
+  }
   if (decision.type === 'timeout') {
     stop.throwIfAborted()
     return { kind: 'paused', pending }
@@ -122,22 +128,25 @@ async function askPerson(loop: LoopState, { id: toolCallId, name: toolName, writ
   return { kind: 'denied', message: `The user denied this tool call${reason}` }
 }
 
-/** Outcome of a call's hook. `wasAsked`: the replaced arguments had been shown for approval. */
-type HookOutcome = { kind: 'run' } | { kind: 'replaced'; args: JsonObject; wasAsked: boolean } | Exclude<Answer, { kind: 'approved' }>
+/** Outcome of a call's hook. `wasAsked`: the replaced arguments were already displayed for approval. */
+type HookOutcome =
+  | { kind: 'run'; call: PreparedCall }
+  | { kind: 'replaced'; args: JsonObject; wasAsked: boolean }
+  | Exclude<Answer, { kind: 'approved' }>
 
 /**
  * Runs `beforeToolExecution`. If the hook requested an approval, a denial is final, and a timeout leaves the call pending, whatever the
  * hook returns. A request that is still pending when the hook refuses or replaces the arguments is withdrawn.
  */
-async function askHook(loop: LoopState, call: PreparedCall): Promise<HookOutcome> {
-  const approval = new HookApproval(loop, call)
+async function askHook(loop: LoopState, call: PreparedCall, isApproved: true | undefined): Promise<HookOutcome> {
+  const approval = new HookApproval(loop, call, isApproved)
   try {
     const decision = await loop.hooks.beforeTool(call, call.written, approval.request)
     const answer = decision.kind === 'run' ? await approval.answer() : await approval.withdraw()
     if (answer?.kind === 'paused') return answer
     if (decision.kind === 'replaced') return { ...decision, wasAsked: approval.wasAsked }
     if (answer?.kind === 'denied') return answer
-    return decision.kind === 'run' ? decision : { kind: 'denied', message: decision.message }
+    return decision.kind === 'run' ? { kind: 'run', call: answer?.call ?? call } : { kind: 'denied', message: decision.message }
   } finally {
     await approval.withdraw()
   }
@@ -151,9 +160,10 @@ class HookApproval {
   #asked: Promise<Answer> | undefined
   #isOver = false
 
-  constructor(loop: LoopState, call: PreparedCall) {
+  constructor(loop: LoopState, call: PreparedCall, isApproved: true | undefined) {
     this.#loop = loop
     this.#call = call
+    if (isApproved) this.#asked = Promise.resolve({ kind: 'approved', call })
     this.#stop = new AbortScope(loop.stop)
   }
 
@@ -163,12 +173,12 @@ class HookApproval {
 
   readonly request = (): Promise<boolean> => {
     const answer = this.#ask().then(({ kind }) => kind === 'approved')
-    // The hook may drop the promise: a stopped run must not cause an unhandled rejection.
+    // Prevents an unhandled rejection if the hook ignores the promise and the run is stopped.
     answer.catch(() => undefined)
     return answer
   }
 
-  /** Returns the decision, if one was requested. */
+  /** Returns the decision, if an approval was requested. */
   async answer(): Promise<Answer | undefined> {
     this.#isOver = true
     return this.#asked
@@ -184,7 +194,7 @@ class HookApproval {
 
   async #ask(): Promise<Answer> {
     if (this.#isOver) {
-      throw new ConfigError('unknownCall', `The hook of call "${this.#call.id}" has decided. Ask for approval before it returns.`)
+      throw new ConfigError('unknownCall', `The hook of call "${this.#call.id}" has already returned. Request approval before it returns.`)
     }
     this.#asked ??= askPerson(this.#loop, this.#call, this.#stop)
     return this.#asked

@@ -14,43 +14,44 @@ import type {
 } from '../../types/run/question.ts'
 import type { EventEmitter } from '../event-emitter.ts'
 
-/** A kind of request: the value for its handler, and its two events. */
+/** A request: the value for its handler, and the two events that show and resolve it. */
 export interface Question<Request, Answer> {
   request: Request
-  /** The response if there is none. */
+  /** Response to use if nobody responds. */
   none: Answer
   /** Emits the event that shows the request. */
   show(): void
-  /** Emits the event that ends the request; `reason` says why there was no response. */
+  /** Emits the event that ends the request. `reason` states why there was no response. */
   resolve(answer: Answer, reason: string | undefined): void
 }
 
-/** The requester, with timeouts and abort. */
+/** The requester: abort signals and timeouts. */
 export interface Asker {
-  /** Withdraws the request when it aborts. */
+  /** Abort scope that withdraws the request. */
   stop: AbortScope
   whyStopped(): string
-  /** Abort signal of the requester alone; like `stop`. */
+  /** Additional abort signal of this requester, which also withdraws the request. */
   signal?: AbortSignal | undefined
   /** Milliseconds until the request times out. Default: never. */
   timeoutMs?: number | undefined
-  /** Each pauses a timeout and returns a function that resumes it. */
+  /** Functions that each pause a timeout and return a function that resumes it. */
   pauses?: readonly (() => () => void)[]
 }
 
 /**
- * One request to a user or client.
+ * A pending request to a user or client.
  *
  * **Contract**
- * - The handler gets the request before it is shown, so a client may respond at once. Each shown request is resolved exactly once.
- * - It ends with a response, on its timeout, if no client can respond, if the requester is stopped, or if it is withdrawn. It cannot be
- *   responded to afterwards. No timer or listener is left.
- * - `settle` is called with the response after the resolving event, but not after `leave`.
+ * - The handler gets the request before the event is emitted, so that a client can respond immediately. Each shown request is resolved
+ *   exactly once.
+ * - The request ends on a response, a timeout, a withdrawal, a stopped requester, or if no client can respond. Later responses are ignored.
+ *   No timer or listener remains.
+ * - Calls `settle` with the response after the resolving event, unless `leave` was called.
  */
 export class AskedQuestion<Request, Answer> {
   readonly #question: Question<Request, Answer>
   readonly #settle: (answer: Answer) => void
-  /** Cleanup at the end of the request. */
+  /** Cleanup functions to run when the request ends. */
   readonly #atEnd: (() => void)[]
   #outcome: { answer: Answer; reason: string | undefined } | undefined
   #isShown = false
@@ -64,24 +65,24 @@ export class AskedQuestion<Request, Answer> {
 
   /** Passes the request to `handler`. */
   begin(handler: RequestHandler<Request, Answer>, { stop, whyStopped, signal, timeoutMs, pauses = [] }: Asker): void {
-    // Before the request is visible.
+    // Registers all timers and listeners before the event is emitted, because a client may respond immediately.
     for (const pause of pauses) this.#until(pause())
     this.#until(handler.wait(this.#question.request, (answer) => this.#end(answer)))
     if (timeoutMs !== undefined) this.#until(startTimer(timeoutMs, () => this.withdraw('nobody answered in time')))
     this.#until(stop.wait(() => this.withdraw(whyStopped())))
     if (signal !== undefined) this.#until(onAbort(signal, () => this.withdraw('it is no longer asked')))
     this.#question.show()
-    if (timeoutMs === undefined && handler.isAttended?.() === false) this.withdraw('nobody listens to the run, so nobody can answer')
+    if (timeoutMs === undefined && handler.isAttended?.() === false) this.withdraw('no listener can respond to the request')
     this.#isShown = true
     if (this.#outcome !== undefined) this.#tell(this.#outcome)
   }
 
-  /** Withdraws the request; the requester gets the response `none`. */
+  /** Withdraws the request. The requester gets the response `none`. */
   withdraw(reason: string): void {
     this.#end(this.#question.none, reason)
   }
 
-  /** Ends the request without telling the requester, which no longer waits. */
+  /** Ends the request without calling `settle`, because the requester no longer waits. */
   leave(reason: string): void {
     this.#hasLeft = true
     this.withdraw(reason)
@@ -96,7 +97,7 @@ export class AskedQuestion<Request, Answer> {
     if (this.#outcome !== undefined) return
     this.#outcome = { answer, reason }
     for (const act of this.#atEnd) act()
-    // Decided while it is being shown: reported afterwards.
+    // A decision made during the announcement is reported afterwards.
     if (this.#isShown) this.#tell(this.#outcome)
   }
 
@@ -107,18 +108,21 @@ export class AskedQuestion<Request, Answer> {
 }
 
 /** Creates the approval request of a tool call for a loop's events. */
-export function approvalQuestion(events: EventEmitter, pending: PendingApproval): Question<ApprovalRequest, ApprovalDecision> {
+export function approvalQuestion(
+  events: EventEmitter,
+  pending: PendingApproval,
+  terms: Pick<ApprovalRequest, 'checkEdit'> | undefined,
+): Question<ApprovalRequest, ApprovalDecision> {
   const { toolCallId, toolName, subAgent } = pending
   const { runId, loopId, nextSeq: seq } = events
   return {
-    request: { ...pending, runId, loopId: subAgent?.loopId ?? loopId, seq },
+    request: { ...pending, runId, loopId: subAgent?.loopId ?? loopId, seq, ...terms },
     none: { type: 'timeout' },
     show: () => events.emit({ type: 'approvalRequested', ...pending }),
     resolve: (decision, timeoutReason = 'nobody answered in time') => {
-      const approved = decision.type === 'approved'
-      const reason = decision.type === 'timeout' ? timeoutReason : approved ? undefined : decision.reason
-      const who = { toolCallId, toolName, approved, ...(subAgent !== undefined && { subAgent }) }
-      events.emit({ type: 'approvalResolved', ...who, ...(reason !== undefined && { reason }) })
+      const { type: answer, ...how } = decision.type === 'timeout' ? { ...decision, reason: timeoutReason } : copyJson(decision)
+      const who = { toolCallId, toolName, approved: answer === 'approved', ...(subAgent !== undefined && { subAgent }) }
+      events.emit({ type: 'approvalResolved', ...who, ...how })
     },
   }
 }

@@ -18,37 +18,37 @@ interface Running {
   endedAt: number | undefined
   latest: ToolResult | undefined
   isStoppedByEnd: boolean
-  /** Resolves when its report is queued. Never rejects. */
+  /** Resolves when the task's report is queued. Never rejects. */
   done: Promise<void>
 }
 
 /** A report that the model has not received. */
 interface Report {
   readonly message: AgentMessage
-  /** Whether its parts are in the history. */
+  /** Whether the report's messages are in the history. */
   readonly isKept: boolean
-  /** The run stopped the task because nothing else was left to do: the report causes no further turn. */
+  /** Whether the run stopped the task because nothing else was left to do. In that case, the report causes no further turn. */
   readonly isQuiet: boolean
 }
 
 /**
- * Background tasks of one run.
+ * One run's background tasks.
  *
  * **Contract**
- * - Each task has one `backgroundStart` and one `backgroundEnd`, then one report. Hooks and offloading apply to reports as to results. A
- *   report is a user message of the next turn, without input filters, because it is not user input.
- * - `close` stops running tasks and waits up to three seconds. Undelivered reports are stored in the history as extension messages; the
- *   next run starts with them, and with a report of each task that its process interrupted.
+ * - Each task emits one `backgroundStart` and one `backgroundEnd`, followed by one report. Hooks and offloading apply to reports as they do
+ *   to tool results. The next turn sends a report as a user message, without input filters, because a report is not user input.
+ * - `close` stops running tasks and waits up to three seconds. Undelivered reports are stored in the history as extension messages. The
+ *   next run starts with these reports, and reports each task that a process exit interrupted.
  *
  * Source: docs/concepts/several-agents.md
  */
 export class BackgroundWork implements LoopBackground {
   readonly #loop: LoopState
   readonly #all: Running[] = []
-  /** By call id, until the call's result is in the history. */
+  /** Tasks by call id, until the call's result is in the history. */
   readonly #begun = new Map<string, string>()
   #reports: Report[]
-  /** Number of earlier tasks in this history. */
+  /** Number of tasks that earlier runs started in this history. */
   readonly #before: number
   #wake: (() => void) | undefined
 
@@ -92,9 +92,10 @@ export class BackgroundWork implements LoopBackground {
       start: (task) => this.#start(caller, task),
       list: () => this.#all.map(viewOf),
       steer: (id, text) => {
-        if (!this.#find(id).task.steer(text)) throw new ToolError('failed', `${JSON.stringify(id)} takes nothing more: it is about to end.`)
+        if (!this.#find(id).task.steer(text))
+          throw new ToolError('failed', `${JSON.stringify(id)} is about to end and accepts no more messages.`)
       },
-      stop: (id) => this.#find(id).call.stop.abort(new ToolError('cancelled', 'It was stopped, as you asked.')),
+      stop: (id) => this.#find(id).call.stop.abort(new ToolError('cancelled', 'Stopped at your request.')),
     }
   }
 
@@ -118,7 +119,7 @@ export class BackgroundWork implements LoopBackground {
     const undelivered = this.#reports.filter(({ isKept }) => !isKept)
     this.#reports = []
     for (const { message } of undelivered) {
-      // Through JSON, so that it equals what the next run reads.
+      // A JSON round trip, so that the stored message equals what the next run reads.
       await addNotice(this.#loop, extensionMessage(keptReportKind, { message: JSON.parse(JSON.stringify(message)) }))
     }
   }
@@ -127,18 +128,19 @@ export class BackgroundWork implements LoopBackground {
     const running = this.#all.filter(({ endedAt }) => endedAt === undefined)
     for (const entry of running) {
       entry.isStoppedByEnd = true
-      entry.call.stop.abort(new ToolError('cancelled', 'It was stopped: the run ended before it did.'))
+      entry.call.stop.abort(new ToolError('cancelled', 'Stopped because the run ended first.'))
     }
     await Promise.all(running.map(({ done }) => done))
   }
 
   #start(caller: CallInRun, task: BackgroundTask): ToolResult {
     const { name: toolName, id: toolCallId } = caller
-    if (caller.isOver || this.#begun.has(toolCallId)) throw new ToolError('failed', `This call of "${toolName}" can begin nothing more.`)
+    if (caller.isOver || this.#begun.has(toolCallId))
+      throw new ToolError('failed', `This "${toolName}" call cannot start another background task.`)
     const others = this.#all.filter((other) => other.endedAt === undefined && other.call.name === toolName)
     if (others.length >= task.maxRunning) {
       const ids = others.map(({ backgroundId }) => backgroundId).join(', ')
-      const words = `${others.length} of "${toolName}" run in the background, and no more may: ${ids}. Wait for a report, or stop one.`
+      const words = `${others.length} "${toolName}" tasks are already running in the background, which is the limit: ${ids}. Wait for a report, or stop one.`
       throw new ToolError('failed', words)
     }
     const backgroundId = `${toolName}-${this.#before + this.#all.length + 1}`
@@ -175,10 +177,7 @@ export class BackgroundWork implements LoopBackground {
     const found = this.#all.find((entry) => entry.backgroundId === backgroundId)
     if (found === undefined) {
       const known = this.#all.map((entry) => entry.backgroundId).join(', ')
-      throw new ToolError(
-        'failed',
-        `Nothing of the id ${JSON.stringify(backgroundId)} runs in the background. There is: ${known || 'nothing'}.`,
-      )
+      throw new ToolError('failed', `No background task has the id ${JSON.stringify(backgroundId)}. Known ids: ${known || 'none'}.`)
     }
     if (found.endedAt === undefined && !found.call.isOver) return found
     throw new ToolError('failed', `${JSON.stringify(backgroundId)} has ended. See its report for the outcome.`)

@@ -6,11 +6,11 @@ import type { BackgroundTask } from '../../types/tool/tool.ts'
 
 /** Returns the immediate result of a call that started a background task. */
 export function startedResult({ backgroundId, task }: { backgroundId: string; task: BackgroundTask }): ToolResult {
-  const words = `Started in the background as "${backgroundId}". Continue with something else: its report comes as a message of its own when it has ended.`
+  const words = `Started in the background as "${backgroundId}". Continue with other work: its report arrives as a separate message when it ends.`
   return { content: [text(words)], details: { backgroundId, task: task.task } }
 }
 
-/** Returns the report of a finished task for the model. Marked as a report, because it is a user message without user input. */
+/** Returns a finished task's report for the model. The text is marked as a report, because the user message contains no user input. */
 export function reportOf(
   { backgroundId, call }: { backgroundId: string; call: { name: string } },
   { content, isError }: ToolResult,
@@ -30,7 +30,7 @@ export function cutOffReport({ backgroundId, toolName }: OpenBackground): AgentM
   return marked(backgroundId, toolName, words, [])
 }
 
-/** Returns the report that an earlier run stored; `undefined` if there is none, or it is invalid. */
+/** Returns the report that an earlier run stored, or `undefined` if none is stored or the stored value is invalid. */
 export function keptReport({ kept, backgroundId, toolName }: OpenBackground): AgentMessage | undefined {
   if (kept === undefined) return undefined
   try {

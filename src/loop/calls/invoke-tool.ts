@@ -15,18 +15,18 @@ import type { PreparedCall } from './prepare-call.ts'
 import { checkChange, checkChildEvent } from './tool-reports.ts'
 import { errorResult, toolErrorText, toToolResult } from './tool-result.ts'
 
-/** Milliseconds that a cancelled call waits for a tool with `endsOnAbort`. */
+/** Milliseconds that a cancelled call waits for the result of a tool with `endsOnAbort`. */
 const endingGraceMs = 3000
 
 /**
- * Runs a tool and returns its result; errors become error results. Returns no promise if the tool does not.
+ * Runs a tool and returns its result. Errors become error results. Returns a promise only if the tool does.
  *
  * **Contract**
- * - The tool is raced against the run's stop and its timeout (its own or the configured one). Its signal aborts first; if it does not stop,
- *   it is detached and its later output dropped. With `endsOnAbort` it has three seconds to report its outcome.
+ * - On a timeout or when the run is stopped, the tool's signal aborts. The call then ends without waiting for the tool, and later output is
+ *   dropped. A tool with `endsOnAbort` gets three seconds to return its outcome.
  * - Update hooks finish before this settles, unless the call is stopped.
- * - Requested context changes are added to `changes`.
- * - After this settles, the tool context does nothing, requests are withdrawn, and no timer or listener is left.
+ * - Adds requested context changes to `changes`.
+ * - After this settles, the tool context's functions do nothing, requests are withdrawn, and no timer or listener remains.
  */
 export function invokeTool(loop: LoopState, call: PreparedCall, changes: ContextChange[]): ToolResult | Promise<ToolResult> {
   const running = new RunningCall(loop, call, changes)
@@ -45,7 +45,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   try {
     return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
   } catch {
-    // A value with a throwing `then` is not a promise.
+    // A value whose `then` getter throws is not a promise.
     return false
   }
 }
@@ -57,11 +57,11 @@ class RunningCall implements CallInRun {
   readonly #loop: LoopState
   readonly #call: PreparedCall
   readonly #changes: ContextChange[]
-  /** Timeout of the call in milliseconds, and the function that stops its timer. It stands still during requests. */
+  /** Timeout of the call in milliseconds, and the function that stops the timer. The timeout is paused during user input requests. */
   readonly #timeoutMs: number | undefined
   #stopTimer: (() => void) | undefined
   #asking = 0
-  /** Requests of the call and its nested loops; created on first use. */
+  /** Requests of the call and its nested loops. Created on first use. */
   #questions: CallQuestions | undefined
   #isOver = false
   /** Update hooks so far, in order. */
@@ -78,7 +78,7 @@ class RunningCall implements CallInRun {
     loop.options.runningTools?.set(call.id, timeoutMs)
   }
 
-  /** Calls the tool, inside the watches of the loop. */
+  /** Calls the tool within the loop's watches. */
   execute(): unknown {
     const { tool, args, id: toolCallId, name: toolName } = this.#call
     const { watches, plugins } = this.#loop
@@ -87,7 +87,7 @@ class RunningCall implements CallInRun {
     if (watches === undefined) return work()
     return watches.around({ type: 'toolCall', toolCallId, toolName, description: tool.description, stop: this.stop }, () => {
       const returned = work()
-      // A lazy thenable, such as a query, must also start inside the watches.
+      // A lazy thenable, such as a query, must also start within the watches.
       return isThenable(returned) && !(returned instanceof Promise) ? Promise.resolve(returned) : returned
     })
   }
@@ -130,18 +130,22 @@ class RunningCall implements CallInRun {
   context(): ToolContext {
     const { id: toolCallId, name: toolName } = this.#call
     const { events, budget } = this.#loop
-    const { sharedState } = this.#loop.options
+    const { sharedState, context } = this.#loop.options
     return madeWhenAsked({
       [running]: this,
+      context,
       toolCallId,
       toolName,
       sessionId: events.sessionId,
       loopId: events.loopId,
       budget,
       update: (partial) => this.#update(partial),
-      // Accepts any value: the event must be JSON, and this must not throw.
+      // Accepts any value, because the event must be JSON and this function must not throw.
       progress: (line) =>
         this.#emit({ type: 'progressMessage', toolCallId, toolName, text: typeof line === 'string' ? line : errorText(line) }),
+      data: (name, value, options) => {
+        if (!this.#isOver) this.#loop.data.send(name, value, options, toolCallId)
+      },
       requestInput: (question, signal) => this.questions.input(question, signal),
       pauseTimeout: () => this.#pauseClock(),
       restartTimeout: () => this.#restartClock(),
@@ -186,7 +190,7 @@ class RunningCall implements CallInRun {
       toolCallId,
       toolName,
       message: `Tool ${JSON.stringify(toolName)} threw: ${errorText(error).replace(/[.!?]?$/, '.')}`,
-      hint: 'The model received the error, and the run continues. Throw a ToolError for what only the model has to know.',
+      hint: 'The model received the error and the run continues. Throw a ToolError to report an error only to the model.',
     })
   }
 
@@ -224,7 +228,10 @@ class RunningCall implements CallInRun {
     }
   }
 
-  /** Returns the error result of a cancelled call: in the tool's own words if they match the reason, with the `details` it reported. */
+  /**
+   * Returns the error result of a cancelled call, with the tool's error message if it matches the reason, and the `details` that it
+   * reported.
+   */
   async #cutOff(work: PromiseLike<unknown>, reason: unknown): Promise<ToolResult> {
     const failed = this.#failed(reason)
     const late = await within(work, endingGraceMs)
@@ -243,7 +250,7 @@ class RunningCall implements CallInRun {
     const { id: toolCallId, name: toolName } = this.#call
     const { hooks } = this.#loop
     const partialResult = toToolResult(toolName, partial, this.#loop.log)
-    // Checks again before emitting: a hook may take longer than the call.
+    // Checks again before emitting, because a hook may take longer than the call.
     const emit = () => this.#emit({ type: 'toolExecutionUpdate', toolCallId, toolName, partialResult })
     if (!hooks.watchesUpdates) {
       emit()
@@ -253,9 +260,9 @@ class RunningCall implements CallInRun {
     this.#reported = (this.#reported ?? Promise.resolve()).then(report)
   }
 
-  /** Throws if the call has ended, so that a detached tool changes nothing. */
+  /** Throws if the call has ended, so that a detached tool has no effect. */
   #assertOn(): void {
-    if (this.#isOver || this.stop.aborted) throw new ToolError('cancelled', 'The call is over: it can change nothing any more.')
+    if (this.#isOver || this.stop.aborted) throw new ToolError('cancelled', 'The call has ended and can no longer change anything.')
   }
 
   /** Returns whether the call was still running. */
@@ -300,7 +307,7 @@ function madeWhenAsked<Rest extends Omit<ToolContext, Late> & OfCall>(context: R
   Object.defineProperty(context, 'signal', lateSignal)
   Object.defineProperty(context, 'guards', lateGuards)
   Object.defineProperty(context, 'trace', lateTrace)
-  return context as Rest & Pick<ToolContext, Late> // since the three lines before
+  return context as Rest & Pick<ToolContext, Late> // because of the three lines above
 }
 
 /** A report of a running tool. */

@@ -1,8 +1,9 @@
 import { argumentsFault, cutFault, parseArguments } from '../../base/json/call-arguments.ts'
 import { copyJson } from '../../base/json/json-value.ts'
-import { errorText } from '../../contract/errors.ts'
+import { ConfigError, errorText } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
-import { type AnswerableCall, text } from '../../contract/message/message.ts'
+import { type AnswerableCall, text, textOf } from '../../contract/message/message.ts'
+import type { EditedArguments } from '../../contract/tool/edited-arguments.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { SchemaResult } from '../../types/standard-schema.ts'
 import type { AgentTool } from '../../types/tool/tool.ts'
@@ -16,15 +17,17 @@ export interface PreparedCall {
   id: string
   name: string
   tool: AgentTool
-  /** Arguments as the model wrote them, in plain JSON: shown for approval, hashed and recorded. An exclusive copy. */
+  /** The model's arguments as plain JSON, to show for approval, hash and record. A separate copy. */
   written: JsonObject
-  /** Arguments as parsed by the schema, possibly not JSON: dates, bigints, maps. Only for the tool. */
+  /** Arguments that the schema parsed, possibly with dates, bigints or maps. Passed only to the tool. */
   args: JsonObject
-  /** Only the approval is decided here; the provider executes the call with its own arguments. */
+  /** Whether the provider executes the call with its own arguments, so that only the approval is decided here. */
   isOfService?: true
+  /** Set if a person replaced the model's arguments with `written`. */
+  edited?: EditedArguments
 }
 
-/** A call that is not run, with the result for the model. */
+/** A call that must not run, and its result for the model. */
 export interface RefusedCall {
   kind: 'refused'
   result: ToolResult
@@ -34,8 +37,8 @@ export interface RefusedCall {
 export type Preparation = { kind: 'ready'; call: PreparedCall } | RefusedCall
 
 /**
- * Finds the tool of a call and validates its arguments. Returns no promise unless the schema does. Never throws; rejects with the reason of
- * a stopped run, and with `LoadError` if the schema interpreter cannot be loaded.
+ * Finds a call's tool and validates its arguments. Returns a promise only if the schema does. Never throws. Rejects with the reason if the
+ * run is stopped, and with `LoadError` if the schema interpreter cannot be loaded.
  */
 export function prepareCall(loop: LoopState, call: AnswerableCall): Preparation | Promise<Preparation> {
   if (call.isOfService === true) return decisionAbout(call)
@@ -50,18 +53,18 @@ export function prepareCall(loop: LoopState, call: AnswerableCall): Preparation 
 
 /** Refuses a pending call whose tool no longer exists. */
 function removedTool(loop: LoopState, { id: toolCallId, name: toolName }: AnswerableCall): RefusedCall {
-  const message = `Tool ${toolName} not found: the call waited, and the tool is not there any more. It was not run.`
+  const message = `Tool ${toolName} not found: it was removed while the call was pending. The call did not run.`
   loop.log.warn('callRefused', {
     toolCallId,
     toolName,
     message,
-    hint: 'Give the tool to the agent that continues, or let its prepareTurn hook return it.',
+    hint: 'Pass the tool to the agent that continues, or return it from prepareTurn.',
   })
   return refused(message)
 }
 
 /**
- * Prepares a provider-executed call that needs an approval. Running it here only records the approval, which the codec sends to the
+ * Prepares a provider-executed call that needs an approval. Running the call here only records the approval, which the codec sends to the
  * provider.
  */
 function decisionAbout({ id, name, arguments: given }: AnswerableCall): Preparation {
@@ -71,7 +74,7 @@ function decisionAbout({ id, name, arguments: given }: AnswerableCall): Preparat
   const tool: AgentTool = {
     name,
     label: name,
-    description: 'Run by the service of the model.',
+    description: 'Executed by the provider.',
     parameters: { type: 'object' },
     needsApproval: true,
     idempotent: true,
@@ -80,10 +83,16 @@ function decisionAbout({ id, name, arguments: given }: AnswerableCall): Preparat
   return { kind: 'ready', call: { id, name, tool, written, args: written, isOfService: true } }
 }
 
-/** {@link prepareCall} for a known tool. */
-export function validateArguments(loop: LoopState, tool: AgentTool, id: string, given: JsonObject): Preparation | Promise<Preparation> {
+/** Validates a call's arguments with the given tool. See {@link prepareCall}. `log: false` for arguments that the model did not write. */
+function validateArguments(
+  loop: LoopState,
+  tool: AgentTool,
+  id: string,
+  given: JsonObject,
+  log: LoopState['log'] | false = loop.log,
+): Preparation | Promise<Preparation> {
   try {
-    // Approval, hash and execution all derive from this one unambiguous copy.
+    // Approval, hash and execution all use this copy, so that the executed arguments are the approved ones.
     const fault = argumentsFault(given)
     if (fault !== undefined) return refused(`Invalid arguments: ${fault}`)
     const written = copyJson(given)
@@ -91,11 +100,25 @@ export function validateArguments(loop: LoopState, tool: AgentTool, id: string, 
     const prepared = (result: SchemaResult<JsonObject>): Preparation =>
       result.issues === undefined
         ? { kind: 'ready', call: { id, name: tool.name, tool, written, args: result.value } }
-        : misfit(loop, tool.name, id, formatIssues(result.issues))
+        : misfit(log, tool.name, id, formatIssues(result.issues))
     return 'then' in checked ? loop.stop.race(checked).then(prepared) : prepared(checked)
   } catch (error) {
     return refused(errorText(error))
   }
+}
+
+/** Validates arguments that a hook or a person wrote in place of the model's. */
+export async function replaceArguments(loop: LoopState, call: PreparedCall, given: JsonObject, log?: false): Promise<Preparation> {
+  const { id, name, tool, isOfService } = call
+  if (isOfService === true) return refused(`${name} runs at the provider: its arguments are fixed.`)
+  return validateArguments(loop, tool, id, given, log)
+}
+
+/** Returns `call` with arguments that a person edited. Rejects with `ConfigError` `invalidOption` if they are invalid. */
+export async function editedCall(loop: LoopState, call: PreparedCall, given: JsonObject): Promise<PreparedCall> {
+  const prepared = await replaceArguments(loop, call, given, false)
+  if (prepared.kind === 'refused') throw new ConfigError('invalidOption', textOf(prepared.result.content))
+  return prepared.call
 }
 
 /** Parses `written` with the tool's schema into a new object, so that no caller can change another's arguments. */
@@ -107,14 +130,16 @@ export function parsed(
   return checkArguments(tool, copyJson(written), loop.config.schemaValidator)
 }
 
-/** Also logged: a schema that no model satisfies would otherwise go unnoticed. */
-function misfit(loop: LoopState, toolName: string, toolCallId: string, issues: string): RefusedCall {
-  loop.log.warn('callRefused', {
-    toolCallId,
-    toolName,
-    message: `The model called ${JSON.stringify(toolName)} with invalid arguments: ${issues.replaceAll('\n', '; ')}.`,
-    hint: 'The model received the error, and may call again. If this happens often, say more in the description of the tool.',
-  })
+/** Also logged, because a schema that no model satisfies would otherwise go unnoticed. */
+function misfit(log: LoopState['log'] | false, toolName: string, toolCallId: string, issues: string): RefusedCall {
+  if (log) {
+    log.warn('callRefused', {
+      toolCallId,
+      toolName,
+      message: `The model called ${JSON.stringify(toolName)} with invalid arguments: ${issues.replaceAll('\n', '; ')}.`,
+      hint: 'The model received the error and may retry. If this happens often, make the tool description more specific.',
+    })
+  }
   return refused(`Invalid arguments: ${issues}`)
 }
 

@@ -3,17 +3,19 @@ import { textOf } from '../../contract/message/message.ts'
 import { type ExecutionLimits, fullLimits, type ReachedLimit } from '../../contract/run/settings.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 
-/** A refused call, and the number of consecutive turns that refused it. */
+/** A rejected call, and the number of consecutive turns that rejected it. */
 interface Refusal {
   toolName: string
   refusalText: string
   turns: number
 }
 
-/** Counts consecutive turns that ran no call and refused the same one. A model that ignores an error three times will not heed a fourth. */
+/**
+ * Counts consecutive turns that ran no call and rejected the same one. Ends the run at a limit, because the model keeps ignoring the error.
+ */
 export class Refusals {
   readonly #max: number
-  /** Refusals of the previous and the current turn, by call and error. */
+  /** Rejections in the previous and current turn, by call and error. */
   #before = new Map<string, Refusal>()
   #now = new Map<string, Refusal>()
   #hasRun = false
@@ -22,14 +24,14 @@ export class Refusals {
     this.#max = limits === false ? Number.POSITIVE_INFINITY : fullLimits(limits).maxSameRefusals
   }
 
-  /** Counts a refused `call`. */
+  /** Counts a rejected `call`. */
   add({ name: toolName, arguments: args, invalidArguments }: ToolCallContent, { content }: ToolResult): void {
     const refusalText = textOf(content)
     const key = JSON.stringify([toolName, invalidArguments ?? args, refusalText])
     this.#now.set(key, { toolName, refusalText, turns: (this.#before.get(key)?.turns ?? 0) + 1 })
   }
 
-  /** Resets the count: a call is run, so the turn makes progress. */
+  /** Resets the count, because the turn runs a call and so makes progress. */
   clear(): void {
     this.#hasRun = true
   }
@@ -43,7 +45,7 @@ export class Refusals {
     this.#now = new Map()
     for (const { toolName, refusalText, turns } of this.#before.values()) {
       if (turns < this.#max) continue
-      const reason = `The same call of ${toolName} was refused ${turns} times in a row (maxSameRefusals): ${refusalText.slice(0, 200)}`
+      const reason = `The same ${toolName} call was refused ${turns} times in a row (maxSameRefusals): ${refusalText.slice(0, 200)}`
       return { name: 'maxSameRefusals', reason, max: this.#max, used: turns }
     }
     return undefined

@@ -1,3 +1,4 @@
+import { contentAfterEdit } from '../../base/edited-result.ts'
 import { argumentsHash } from '../../base/hash.ts'
 import type { ContextChange } from '../../contract/context/context-change.ts'
 import { ConfigError, errorText, JournalError, LoadError } from '../../contract/errors.ts'
@@ -16,44 +17,44 @@ import { type Preparation, type PreparedCall, prepareCall } from './prepare-call
 import { errorResult, type ToolResultEntry, toolResultEntry } from './tool-result.ts'
 
 const steeringSkip = 'Skipped due to queued user message.'
-const truncatedSkip = 'The call was cut off by the output limit and was not run. Send it again, with shorter arguments.'
+const truncatedSkip = 'The call was truncated by the output limit and did not run. Send it again with shorter arguments.'
 
-/** A call before it is run. */
+/** A planned call, before it runs. */
 export interface PlannedCall {
   call: AnswerableCall
-  /** Reason not to run it. */
+  /** Reason not to run the call, if any. */
   skip?: string
-  /** Preparation of a call that starts at once. */
+  /** Preparation of a call that starts immediately. */
   preparation?: Preparation | Promise<Preparation>
-  /** Record of its intent, while it is written. */
+  /** Pending write of the call's intent record. */
   intent?: Promise<void> | undefined
-  /** Hash of the approved arguments, if it then waited for a client. */
-  permitted?: string | undefined
+  /** The approved call, if it waits for a client. */
+  permitted?: PendingClientCall | undefined
 }
 
 /** The outcome of a turn without calls. */
 export const noCalls: () => CallOutcome = () => ({ results: [], waiting: [], clientCalls: [], heldBack: [], changes: [] })
 
-/** Returns whether a call is pending, so that the run cannot continue. */
+/** Returns whether a call is pending, which prevents the run from continuing. */
 export function isPaused({ waiting, clientCalls }: CallOutcome): boolean {
   return waiting.length > 0 || clientCalls.length > 0
 }
 
-/** Outcome of a turn's calls. */
+/** Outcome of a turn's tool calls. */
 export interface CallOutcome {
-  /** In call order. */
+  /** Tool results, in call order. */
   results: ToolResultEntry[]
-  /** Calls with a pending approval, without a result. */
+  /** Calls that wait for an approval and have no result. */
   waiting: PendingApproval[]
-  /** Pending client tool calls, without a result. */
+  /** Client tool calls that wait for a client and have no result. */
   clientCalls: PendingClientCall[]
-  /** Ids of calls held back behind a pending one, without a result. */
+  /** Ids of calls that were held back because an earlier call is pending. */
   heldBack: string[]
   /** Context changes requested by the tools. */
   changes: ContextChange[]
 }
 
-/** Plans the calls of a response; none if the model was stopped or failed. See {@link planCalls}. */
+/** Plans a response's calls. Returns none if the model call failed or was stopped. See {@link planCalls}. */
 export function planAndRecordIntents(loop: LoopState, { stopReason, content }: AssistantMessage): PlannedCall[] {
   if (stopReason !== 'toolUse' && stopReason !== 'stop' && stopReason !== 'length') return []
   const calls = callsToAnswer(content)
@@ -61,9 +62,9 @@ export function planAndRecordIntents(loop: LoopState, { stopReason, content }: A
 }
 
 /**
- * Plans the calls of one assistant message. Calls of the first step are prepared; the intents of those without approval are recorded in the
- * same step as the message, so that a journal can write them together. With `isCut`, the last call is not run, because the output limit may
- * have truncated it.
+ * Plans the calls of one assistant message. Prepares the first step's calls, and records the intents of calls without approval together
+ * with the message, so that a journal can write both at once. With `isCut`, skips the last call, because the output limit may have
+ * truncated it.
  */
 export function planCalls(loop: LoopState, calls: readonly AnswerableCall[], isCut: boolean): PlannedCall[] {
   const size = stepSize(loop, calls.length)
@@ -77,7 +78,7 @@ export function planCalls(loop: LoopState, calls: readonly AnswerableCall[], isC
 function begin(loop: LoopState, call: AnswerableCall): PlannedCall {
   const preparation = prepareCall(loop, call)
   if (preparation instanceof Promise) {
-    // Awaited later, or never if the run is stopped first.
+    // Prevents an unhandled rejection if the run is stopped before this is awaited.
     preparation.catch(() => undefined)
     return { call, preparation }
   }
@@ -91,9 +92,9 @@ function begin(loop: LoopState, call: AnswerableCall): PlannedCall {
  * Runs the calls of one assistant message and appends the results to the history, in call order.
  *
  * **Contract**
- * - `parallel` starts all at once; `sequential` one after the other; `batched` in groups. Between steps, a queued steering message skips
- *   the calls that have not started, and a pending call holds them back.
- * - Requested context changes are in `changes`; `pruneAndRevert` applies them.
+ * - `parallel` starts all calls at once, `sequential` one after another, `batched` in groups. Between steps, a queued steering message
+ *   skips calls that have not started, and a pending call holds them back.
+ * - `changes` contains requested context changes, for `pruneAndRevert` to apply.
  * - Never rejects: errors fail the run.
  */
 export async function runCalls(loop: LoopState, planned: readonly PlannedCall[]): Promise<CallOutcome> {
@@ -141,7 +142,7 @@ function stepSize({ config }: LoopState, calls: number): number {
 }
 
 /** Identifies a call. */
-type CallName = Pick<AnswerableCall, 'id' | 'name'>
+type CallName = Pick<PreparedCall, 'id' | 'name' | 'edited'>
 
 /**
  * Executes one call: find, validate, approve, record the intent, run, record the result.
@@ -149,7 +150,7 @@ type CallName = Pick<AnswerableCall, 'id' | 'name'>
  * **Contract**
  * - Never rejects. Resolves with the tool result, or `undefined` if the call is pending.
  * - Emits exactly one `toolExecutionStart` and one `toolExecutionEnd` for every call with a result.
- * - If the run was stopped or has failed, the tool is not run; the result is `Cancelled`.
+ * - If the run was stopped or has failed, the tool is not run. The result is `Cancelled`.
  */
 async function executeCall(
   loop: LoopState,
@@ -160,7 +161,8 @@ async function executeCall(
     loop.stop.throwIfAborted()
     const prepared = await (preparation ?? prepareCall(loop, call))
     if (prepared.kind === 'refused') return refuseCall(loop, call, prepared.result)
-    const isFree = isUnasked(loop, prepared.call) || permitted === argumentsHash(prepared.call.written)
+    if (permitted?.edited !== undefined) prepared.call.edited = permitted.edited
+    const isFree = isUnasked(loop, prepared.call) || permitted?.argumentsHash === argumentsHash(prepared.call.written)
     const permission = isFree ? { kind: 'run' as const, call: prepared.call } : await permit(loop, prepared.call)
     if (permission.kind === 'paused') {
       outcome.waiting.push(permission.pending)
@@ -172,13 +174,13 @@ async function executeCall(
     await (intent ?? recordIntent(loop, permission.call))
     loop.stop.throwIfAborted()
     announce(loop, call, permission.call.written)
-    // A listener may have stopped the run just now.
+    // A listener may have just stopped the run.
     if (loop.stop.aborted) return conclude(loop, call, errorResult('Cancelled'))
     loop.refusals.clear()
-    return conclude(loop, call, await invokeTool(loop, permission.call, outcome.changes))
+    return conclude(loop, permission.call, await invokeTool(loop, permission.call, outcome.changes))
   } catch (error) {
     if (loop.stop.aborted || error instanceof JournalError || LoadError.isInstance(error)) return answerStopped(loop, call, error)
-    // A failing schema or hash costs this call, not the run. The call is not announced yet; after an announcement, nothing throws.
+    // A failing schema or hash fails this call, not the run. The call is not announced yet. After the announcement, nothing throws.
     return refuseCall(loop, call, errorResult(errorText(error)))
   }
 }
@@ -200,7 +202,7 @@ async function answerFromPage(
     const result = await fitting(loop, call.name, answered.result, client.output)
     loop.stop.throwIfAborted()
     announce(loop, call, call.written)
-    // A listener may have stopped the run just now.
+    // A listener may have just stopped the run.
     if (loop.stop.aborted) return await conclude(loop, call, errorResult('Cancelled'))
     loop.refusals.clear()
     const entry = await conclude(loop, call, result)
@@ -213,11 +215,12 @@ async function answerFromPage(
   }
 }
 
-function recordIntent(loop: LoopState, { id, name, written, tool }: PreparedCall): Promise<void> | undefined {
-  return loop.record({ type: 'toolIntent', toolCallId: id, toolName: name, arguments: written, idempotent: tool.idempotent === true })
+function recordIntent(loop: LoopState, { id, name, written, tool, edited }: PreparedCall): Promise<void> | undefined {
+  const call = { toolCallId: id, toolName: name, arguments: written, idempotent: tool.idempotent === true }
+  return loop.record({ type: 'toolIntent', ...call, ...(edited !== undefined && { edited }) })
 }
 
-/** Returns an error for an invalid call. Repeated ones end the run. */
+/** Returns an error for an invalid call. Repeated invalid calls end the run. */
 function refuseCall(loop: LoopState, call: AnswerableCall, result: ToolResult): Promise<ToolResultEntry> {
   loop.refusals.add(call, result)
   return answerUnrun(loop, call, result)
@@ -236,7 +239,7 @@ async function answerUnrun(loop: LoopState, call: AnswerableCall, result: ToolRe
 
 /** Returns the result of a call that is not run because the run was stopped or failed with `error`. */
 function answerStopped(loop: LoopState, call: AnswerableCall, error: unknown): ToolResultEntry | Promise<ToolResultEntry> {
-  // Also after an abort: a journal that rejected a record gets no more.
+  // Also applies after an abort, because a journal that rejected a record gets no more records.
   if (error instanceof JournalError || !loop.stop.aborted) loop.fail(error)
   announce(loop, call, call.arguments)
   return conclude(loop, call, errorResult('Cancelled'))
@@ -251,7 +254,8 @@ async function conclude(loop: LoopState, call: CallName, given: ToolResult): Pro
   const { loopId } = loop.events
   const { id: toolCallId, name: toolName } = call
   const seen = (await loop.hooks.endTool(call, given)) ?? given
-  const result = (await offload(loop, call, seen)) ?? seen
+  const offloaded = (await offload(loop, call, seen)) ?? seen
+  const result = call.edited === undefined ? offloaded : { ...offloaded, content: contentAfterEdit(offloaded.content, call.edited) }
   const { childLoopId, isError = false } = result
   loop.events.emit({ type: 'toolExecutionEnd', toolCallId, toolName, result, isError, ...(childLoopId !== undefined && { childLoopId }) })
   const kept = (await loop.hooks.afterTool(call, result)) ?? result

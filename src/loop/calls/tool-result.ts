@@ -5,9 +5,10 @@ import { type Content, content } from '../../contract/message/content.ts'
 import { newId } from '../../contract/message/identity.ts'
 import { type MessageEnvelope, now, type ToolResultMessage, text } from '../../contract/message/message.ts'
 import { describeGivenFault, faultIn } from '../../contract/shape/fault.ts'
+import type { EditedArguments } from '../../contract/tool/edited-arguments.ts'
 import { type ToolResult, toolResultFields } from '../../contract/tool/tool-result.ts'
 
-/** A tool result with its envelope, as in the history. */
+/** A tool result message, as stored in the history. */
 export type ToolResultEntry = ToolResultMessage & MessageEnvelope
 
 /** Creates an error result for the model. */
@@ -22,7 +23,7 @@ const prefixes: Partial<Record<ToolErrorCode, string>> = {
   cancelled: 'Cancelled',
 }
 
-/** Formats a tool's error for the model. A `ToolError` starts with the prefix of its code, unless the message already does. */
+/** Formats a tool's error for the model. Adds the error code's prefix to a `ToolError` message, unless already present. */
 export function toolErrorText(error: unknown): string {
   const prefix = ToolError.isInstance(error) ? prefixes[error.code] : undefined
   if (prefix === undefined || !ToolError.isInstance(error)) return errorText(error)
@@ -32,7 +33,7 @@ export function toolErrorText(error: unknown): string {
   return isSelfExplanatory ? message : `${prefix}: ${message}`
 }
 
-/** Receives warnings about results that cannot be used in full. */
+/** Receives warnings about results that are only partly usable. */
 export interface ResultWarnings {
   warn(event: string, fields: JsonObject): void
   withoutSecrets?(text: string): string
@@ -42,10 +43,10 @@ export interface ResultWarnings {
  * Converts a tool's return value or report to a result that can be stored and sent.
  *
  * **Contract**
- * - A string becomes text; nothing becomes `(no output)`; other JSON becomes text and `details`. An object with a string `content` is a
- *   `ToolResult` if all its keys are those of a `ToolResult`. Everything is copied; unknown keys are dropped.
- * - Never throws, and never turns an unusable value into an error, because the tool has run and a model would retry. The text gives the
- *   reason, and `warnings` is called.
+ * - A string becomes text, `undefined` becomes `(no output)`, and other JSON becomes text and `details`. An object with a string `content`
+ *   counts as a `ToolResult` if it has only `ToolResult` keys. Copies everything and drops unknown keys.
+ * - Never throws, and never returns an error result for an unusable value: the tool has run, and the model would retry. Instead, the text
+ *   gives the reason, and `warnings` is called.
  */
 export function toToolResult(toolName: string, returned: unknown, warnings?: ResultWarnings): ToolResult {
   if (typeof returned === 'string') return { content: [text(returned)] }
@@ -54,7 +55,7 @@ export function toToolResult(toolName: string, returned: unknown, warnings?: Res
   const unshown = (reason: string): ToolResult => {
     const why = warnings?.withoutSecrets?.(reason) ?? reason
     warn(
-      `The result of tool ${JSON.stringify(toolName)} cannot be shown: ${why.replace(/[.!?]?$/, '.')}`,
+      `Tool ${JSON.stringify(toolName)} returned a result that cannot be shown: ${why.replace(/[.!?]?$/, '.')}`,
       'Return text, JSON, or { content }.',
     )
     return { content: [text(unshownText(why))] }
@@ -62,8 +63,8 @@ export function toToolResult(toolName: string, returned: unknown, warnings?: Res
   try {
     const plain = plainResult(returned, (why) => {
       warn(
-        `The details of a result of tool ${JSON.stringify(toolName)} are left out: ${why.replace(/[.!?]?$/, '.')}`,
-        'Details must be JSON.',
+        `The details of a ${JSON.stringify(toolName)} result were dropped: ${why.replace(/[.!?]?$/, '.')}`,
+        'Return details as plain JSON.',
       )
     })
     if (plain !== undefined) return plain
@@ -76,8 +77,8 @@ export function toToolResult(toolName: string, returned: unknown, warnings?: Res
   if ('why' in shown) return unshown(shown.why)
   const ignored = flags.filter((name) => flagOf(shown.value, name))
   if (ignored.length > 0) {
-    const message = `${ignored.join(' and ')} in a result of tool ${JSON.stringify(toolName)} has no effect: the value is plain JSON, not a ToolResult.`
-    warn(message, 'Return { content, details, … } with keys of ToolResult only.')
+    const message = `${ignored.join(' and ')} in a ${JSON.stringify(toolName)} result has no effect: the value is plain JSON, not a ToolResult.`
+    warn(message, 'Return { content, details, … } with only the keys of ToolResult.')
   }
   return { content: [text(shown.json)], details: shown.value }
 }
@@ -92,12 +93,12 @@ function flagOf(value: unknown, name: (typeof flags)[number]): boolean {
   }
 }
 
-/** An invalid block in a result. */
+/** Thrown for an invalid content block in a result. */
 class BlockFault extends Error {}
 
 /** Creates the tool result message of a call. */
 export function toolResultEntry(
-  call: { id: string; name: string },
+  call: { id: string; name: string; edited?: EditedArguments },
   result: ToolResult,
   turnId: { loopId: string; turnIndex: number },
 ): ToolResultEntry {
@@ -114,10 +115,11 @@ export function toolResultEntry(
   if (result.childLoopId !== undefined) entry.childLoopId = result.childLoopId
   if (result.offers !== undefined) entry.offers = result.offers
   if (result.endRun === true) entry.endRun = true
+  if (call.edited !== undefined) entry.edited = call.edited
   return entry
 }
 
-/** Returns a copy of a `ToolResult`; `undefined` if `value` is none. */
+/** Returns a copy of `value` if it is a `ToolResult`, otherwise `undefined`. */
 function plainResult(value: unknown, withoutDetails: (why: string) => void): ToolResult | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { content: given }: { content?: unknown } = value
@@ -125,7 +127,7 @@ function plainResult(value: unknown, withoutDetails: (why: string) => void): Too
   if (!isText && !Array.isArray(given)) return undefined
   const { details, isError, childLoopId, endRun, offers }: Partial<Record<keyof ToolResult, unknown>> = value
   const blocks: Content[] = isText ? [text(given)] : []
-  // Not `map`, which skips holes.
+  // A loop instead of `map`, because `map` skips array holes.
   if (!isText && Array.isArray(given)) for (const [index, item] of given.entries()) blocks.push(plainBlock(item, `content[${index}]`))
   const result: ToolResult = { content: blocks }
   const shown = details === undefined ? undefined : shownOutput(details)
@@ -142,7 +144,7 @@ function plainResult(value: unknown, withoutDetails: (why: string) => void): Too
 function plainBlock(value: unknown, place: string): Content {
   const type: unknown = Object(value).type
   const names = type === 'text' || type === 'image' || type === 'file' ? fieldsOfBlock(type) : undefined
-  if (names === undefined) throw new BlockFault(`${place} is no block of text, image or file`)
+  if (names === undefined) throw new BlockFault(`${place} is not a text, image or file block`)
   const copy: Record<string, unknown> = {}
   for (const name of names) {
     const part: unknown = Object(value)[name]

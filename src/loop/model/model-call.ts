@@ -14,9 +14,9 @@ import type { LoopState } from '../loop-state.ts'
 import { type AssistantEntry, AssistantStream } from './assistant-stream.ts'
 import { deriveRequest } from './request.ts'
 
-/** Attempts of one turn so far. */
+/** The turn's attempts so far. */
 interface Tries {
-  /** Number of the next retry, from 1. */
+  /** Number of the next retry, starting at 1. */
   attempt: number
   retry: RetryConfig
   hasRefreshed: boolean
@@ -28,7 +28,7 @@ interface Tries {
   paused?: PausedAnswer | undefined
 }
 
-/** A paused response with its charged usage and the number of continuations. Its message is frozen. */
+/** A paused response with its charged usage and number of continuations. The message is frozen. */
 interface PausedAnswer {
   message: AssistantMessage
   times: number
@@ -47,18 +47,18 @@ type NextTry = 'close' | 'repeat' | 'shorten'
  * Calls the model for one turn, with retries. The response is closed, but not yet in the history.
  *
  * **Contract**
- * - Failure and abort are returned as `stopReason` `error` or `aborted` with the partial content. Rejects only with `JournalError`, and
+ * - After a failure or abort, returns the partial content with `stopReason` `error` or `aborted`. Rejects only with `JournalError`, and
  *   with `LoadError` if compaction cannot be loaded.
- * - The request is derived once and reused for every attempt, with one exception: if the provider rejects the prompt as too long, or the
- *   response filled the context window, the history is compacted once and the call repeated. This does not count as a retry; a partial
- *   response enters the history as a failed message.
- * - A retry before any output emits one `providerRetry` and one log line. After output, the failed message ends with an error, enters the
- *   history, and a new message starts.
- * - A paused response is continued by further requests as one message, until it ends, a limit is reached, or after `maxContinuations`. A
- *   failed continuation is retried alone; after output, a new message starts with the paused content.
+ * - All attempts reuse one request. If the provider rejects the prompt as too long, or the response fills the context window, the history
+ *   is compacted once and the call repeated with a new request. This does not count as a retry. A partial response is added to the history
+ *   as a failed message.
+ * - A retry before any output emits one `providerRetry` and logs one line. After output, the failed message ends with an error and is added
+ *   to the history, and a new message starts.
+ * - Further requests continue a paused response as one message until it ends, a limit is reached, or `maxContinuations` requests were sent.
+ *   A failed continuation is retried alone. If it produced output, the retry starts a new message with the paused content.
  * - An empty response is retried once. A second one is accepted with a warning.
- * - A requested wait that is too long ends the call; the error gives the time.
- * - A rejected key is refreshed and the call repeated once, which does not count as a retry.
+ * - If the provider requests a wait that is too long, the call ends with an error that contains the time.
+ * - After a rejected key, refreshes the key and repeats the call once. This does not count as a retry.
  *
  * Source: docs/concepts/limits.md
  */
@@ -84,7 +84,7 @@ async function tryModel(loop: LoopState): Promise<ChargedAnswer> {
       tries.paused = undefined
       request = undefined
     } catch (thrown) {
-      // Any other stop closes the message like an abort.
+      // Any other stop reason closes the message like an abort.
       if (thrown instanceof JournalError && thrown !== loop.stop.reason) throw thrown
       const error = withinPatience(thrown)
       const next = request === undefined || loop.stop.aborted ? 'close' : await afterFailure(loop, stream, asProviderError(error), tries)
@@ -98,10 +98,10 @@ function retryOf({ config: { retry } }: LoopState): RetryConfig {
   return retry === false ? { ...defaultRetry, maxRetries: 0 } : fullRetry(retry)
 }
 
-/** Loaded only for runs that capture requests. */
+/** Lazily loaded chunk for runs that capture requests. */
 const capture = lateChunk('the capture of requests', () => import('../capture/capture-request.ts'))
 
-/** Returns the request of this turn. */
+/** Returns this turn's request. */
 async function prepareRequest(loop: LoopState, afterOverflow: boolean): Promise<StreamRequest> {
   const derived = await deriveRequest(loop)
   if (loop.plugins !== undefined) derived.request = await loop.plugins.request(derived.request)
@@ -137,12 +137,12 @@ async function streamOnce(loop: LoopState, request: StreamRequest, stream: Assis
 /** Creates the request for the rest of a response. Each attempt gets a copy, so that a failed one cannot change the paused response. */
 function continuation(request: StreamRequest, answered: AssistantMessage): StreamRequest {
   const continues: AssistantMessage & { id?: string } = structuredClone(answered)
-  // It is in no history, so the receiver may adopt it.
+  // The message is not in a history, so the receiver may adopt it.
   delete continues.id
   return { ...request, messages: [...request.messages, answered], continues }
 }
 
-/** Charges a paused response. Returns whether to continue it: a limit may be reached by now. */
+/** Charges a paused response. Returns whether to continue it, because a limit may have been reached. */
 function mayContinue(loop: LoopState, message: AssistantMessage, tries: Tries): boolean {
   const times = tries.paused?.times ?? 0
   charge(loop, message, tries)
@@ -160,9 +160,9 @@ export function continuationsOf({ config: { limits } }: LoopState): number {
   return limits === false ? Number.POSITIVE_INFINITY : fullLimits(limits).maxContinuations
 }
 
-/** Throws for the first empty response, which is retried; warns of the next. */
+/** Throws for the first empty response, which is then retried. Warns about the next one. */
 function countEmpty(loop: LoopState, stream: AssistantStream, answered: AssistantMessage, tries: Tries): void {
-  const message = `${loop.turn.model.config.id} gave an answer without content.`
+  const message = `${loop.turn.model.config.id} returned a response without content.`
   if (tries.hasBeenEmpty || tries.attempt > tries.retry.maxRetries) {
     loop.log.warn('emptyAnswer', { message, stopReason: answered.stopReason })
     return
@@ -173,7 +173,7 @@ function countEmpty(loop: LoopState, stream: AssistantStream, answered: Assistan
   throw new ProviderError('api', message, { isRetryable: true, partial: answered })
 }
 
-/** Returns the key of this call. Wraps errors of a credential provider, except model call failures, which may be retried. */
+/** Returns this call's key. Wraps errors of a credential provider, except model call failures, which may be retried. */
 async function keyOf({ stop, log }: LoopState, credentials: CredentialProvider): Promise<string> {
   try {
     const given: unknown = credentials.current(stop.signal)
@@ -203,7 +203,7 @@ function isFilled({ stopReason, errorMessage = '' }: AssistantEntry): boolean {
   return stopReason === 'length' && isContextOverflowText(errorMessage)
 }
 
-/** Returns the error; if the requested wait is too long, as a final error with the time. */
+/** Returns the error. If the requested wait is too long, returns a final error that states the time. */
 function withinPatience(thrown: unknown): unknown {
   if (!ProviderError.isInstance(thrown)) return thrown
   const { isRetryable, retryAfterMs } = thrown
@@ -211,10 +211,13 @@ function withinPatience(thrown: unknown): unknown {
   const seconds = Math.ceil(retryAfterMs / 1000)
   const at = new Date(Date.now() + retryAfterMs)
   const until = Number.isNaN(at.getTime()) ? '' : `, until ${at.toISOString()}`
-  return withWords(thrown, `It asks to wait ${seconds} s${until}; runs wait ${maxServerDelayMs / 1000} s at most. Try again then.`)
+  return withWords(
+    thrown,
+    `The provider asks to wait ${seconds} s${until}, but a run waits at most ${maxServerDelayMs / 1000} s. Retry after that time.`,
+  )
 }
 
-/** Returns the error; after retries with the number of attempts. */
+/** Returns the error. After retries, adds the number of attempts. */
 function withTries(thrown: unknown, { attempt }: Tries): unknown {
   return attempt > 1 && ProviderError.isInstance(thrown) && thrown.code !== 'cancelled'
     ? withWords(thrown, `Tried ${attempt} times.`)
@@ -259,7 +262,7 @@ async function afterFailure(loop: LoopState, stream: AssistantStream, error: Pro
   return 'repeat'
 }
 
-/** Asks plugins whether to retry a request that failed for good. */
+/** Lets plugins decide whether to retry a request that failed after all retries. */
 async function askPlugins(loop: LoopState, stream: AssistantStream, error: ProviderError, tries: Tries): Promise<NextTry> {
   const again = await loop.plugins?.requestFailed(error, tries.askedAgain)
   if (again === undefined) return 'close'
@@ -298,7 +301,7 @@ async function announceRetry(
   loop.events.emit({ type: 'providerRetry', turnIndex: loop.turnIndex, ...retry, error: failure, afterOutput })
 }
 
-/** Keeps a failed message with emitted output in the history; codecs never send it. Rejects with `JournalError`. */
+/** Keeps a failed message with emitted output in the history. Codecs never send it. Rejects with `JournalError`. */
 async function keepFailed(loop: LoopState, entry: AssistantEntry, tries: Tries): Promise<void> {
   loop.append(entry)
   charge(loop, entry, tries)
@@ -309,7 +312,7 @@ async function keepFailed(loop: LoopState, entry: AssistantEntry, tries: Tries):
   }
 }
 
-/** Waits `ms`, or until the run is stopped. Leaves neither timer nor listener. */
+/** Waits `ms`, or until the run is stopped. Leaves no timer or listener behind. */
 function pause({ stop }: LoopState, ms: number): Promise<void> {
   return new Promise((resolve) => {
     let stopTimer: (() => void) | undefined

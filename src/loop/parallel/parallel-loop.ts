@@ -37,41 +37,43 @@ import type { EvaluationStrategy, ParallelOutcome } from './strategies.ts'
 
 /** Branches to run concurrently, and how to select one outcome. */
 export interface ParallelOptions {
-  /** Prompt of every branch. Without it, every branch continues the history, as `continueLoop` does. */
+  /** Prompt sent to every branch. Without a prompt, every branch continues the history as `continueLoop` does. */
   prompt?: PromptInput
-  /** Start of all branches. Missing ids and loop counts are written back; messages do not change. */
+  /** Context that all branches start from. Missing ids and loop counts are set on this object. Its messages do not change. */
   context: AgentContext
-  /** One branch per configuration. Limits of a configuration apply to its own branch. */
+  /** One branch runs per configuration. A configuration's limits apply to its branch. */
   configs: readonly LoopConfig[]
   strategy: EvaluationStrategy
-  /** Receives the events of all branches, interleaved, synchronously. Errors and rejections are logged and ignored. */
+  /** Receives interleaved events from all branches, synchronously. Errors and rejections are logged and ignored. */
   emit: (event: AgentEvent) => void
-  /** Owned by the caller; stops all branches and the evaluation. */
+  /** Stops all branches and the evaluation when it aborts. The caller owns the signal. */
   signal: AbortSignal
-  /** Limits of all branches and the evaluation together, besides those of each configuration. Default: none. */
+  /** Total limits for all branches and the evaluation, in addition to each configuration's limits. Default: none. */
   limits?: Partial<SharedLimits>
-  /** Budget of the parent run, such as `ctx.budget` of a tool. Shared by all branches and the evaluation. */
+  /** Parent run's budget, such as a tool's `ctx.budget`. Shared by all branches and the evaluation. */
   budget?: Budget
   /** `runId` of `parallelLoopStart` and `parallelLoopEnd`. Default: a new id. */
   runId?: string
-  /** Passed through to the `agentStart` of every branch. */
+  /** Any JSON, passed through to the `agentStart` of every branch. */
   metadata?: JsonValue
+  /** `context` of every branch, for its tools and hooks. Default: none. */
+  runContext?: unknown
 }
 
-/** The selected branch, and the others. Source: docs/concepts/several-agents.md */
+/** Result of a parallel loop: the selected branch and all others. Source: docs/concepts/several-agents.md */
 export interface ParallelResult {
   /** Context to continue with: pass it to `agentLoop` or `continueLoop`. */
   selectedContext: AgentContext
   /** Messages that the selected branch added. */
   selectedMessages: AgentMessage[]
-  /** Index of its configuration. */
+  /** Index of the selected configuration. */
   selectedIndex: number
   selectedLoopId: string
   /** The other branches, in the order of their configurations. */
   outcomes: ParallelOutcome[]
-  /** Tokens of the evaluation; zero without a judge. */
+  /** Token usage of the evaluation. Zero without a judge. */
   evaluationUsage: Usage
-  /** Reason of the strategy, if it gives one. */
+  /** The strategy's reason, if it returned one. */
   reason?: string
   /** Usage of all branches and the evaluation. */
   totalUsage: Usage
@@ -83,20 +85,22 @@ export interface ParallelResult {
  * Runs the same prompt with several configurations concurrently and selects one outcome.
  *
  * **Contract**
- * - Each branch has its own message list, loop id, `runId` and `seq`; parent loop and session are the same. `parallelLoopStart`,
- *   `parallelLoopEnd` and the status lines of a strategy have their own `runId` and the loop id `{session}.parallel.{N}`. Tell branches
- *   apart by `loopId`.
- * - Loop ids are counted on `context`, so parallel loops that start there never share ids. Continue with only one context of the result.
- * - `parallelLoopStart` comes first and `parallelLoopEnd` last; every started branch ends in between. An abort ends all of them and the
- *   evaluation; the first completed branch is then selected, or the first.
- * - The observers of the first configuration that has any watch the parallel loop, every branch and the strategy's model calls.
+ * - Each branch has a separate message list, loop id, `runId` and `seq`. All branches share the parent loop and session.
+ *   `parallelLoopStart`, `parallelLoopEnd` and a strategy's status lines have a separate `runId` and the loop id `{session}.parallel.{N}`.
+ *   Distinguish branches by `loopId`.
+ * - Loop ids are counted in `context`, so parallel loops that start from the same context never share ids. Continue with only one of the
+ *   result's contexts.
+ * - Emits `parallelLoopStart` first and `parallelLoopEnd` last. Every started branch ends in between. An abort ends all branches and the
+ *   evaluation. The first completed branch is then selected, or the first branch if none completed.
+ * - Uses the observers of the first configuration that sets any for the parallel loop, every branch and the strategy's model calls.
  * - Rejects only with `ConfigError`, before the first event: `branchCount` for a number of configurations that the strategy does not
  *   support, otherwise as `agentLoop` or `continueLoop`.
  *
  * Source: docs/concepts/several-agents.md
  *
  * @example
- * const { selectedContext, result } = await parallelLoop({ prompt, context, configs: [fast, deep], strategy: llmJudge({ config: deep }), emit, signal })
+ * const { selectedContext, result } = await parallelLoop({ prompt, context, configs: [fast, deep], strategy: llmJudge({ config: deep }),
+ * emit, signal })
  */
 export async function parallelLoop(options: ParallelOptions): Promise<ParallelResult> {
   const { prompt, first } = checkParallel(options)
@@ -111,11 +115,11 @@ async function runBranches(
   options: ParallelOptions,
   { prompt, base, events }: { prompt: AgentMessage[]; base: IdentifiedContext; events: ParallelEvents },
 ): Promise<ParallelResult> {
-  const { strategy, emit, signal, metadata } = options
+  const { strategy, emit, signal, metadata, runContext } = options
   const budget = sharedBudget(options)
   const configs = options.configs.map((config) => watchedBy(config, events))
   const branches = configs.map((config, index) => new Branch(index, base, config, signal))
-  const shared = { emit, budget, ...(metadata !== undefined && { metadata }) }
+  const shared = { emit, budget, ...(metadata !== undefined && { metadata }), ...(runContext !== undefined && { context: runContext }) }
   const selection = new Selection(strategy, branches, events)
   try {
     events.emit({ type: 'parallelLoopStart', loopIds: branches.map((branch) => branch.loopId) })
@@ -128,7 +132,7 @@ async function runBranches(
     )
     const inquiry = new Inquiry(base, events, { signal, budget })
     const { selectedIndex, usage, reason } = await selection.decide(prompt, outcomes, inquiry)
-    // Every context counts all loops of this session.
+    // Copies the final loop counts to every context, so that a continuation never reuses a loop id.
     for (const outcome of outcomes) outcome.context.loopCounts = { ...base.loopCounts }
     const words = reason === undefined ? {} : { reason }
     const result = { ...resultOf(outcomes, selectedIndex, usage), ...words }
@@ -177,6 +181,7 @@ const parallelOptions = optionsOf<ParallelOptions>({
   budget: aBudget,
   runId: aText,
   metadata: json,
+  runContext: anything,
 })
 
 /** Throws `ConfigError` for invalid options. Returns the prompt as history entries; empty for a continuation. */

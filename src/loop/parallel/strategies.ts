@@ -4,19 +4,22 @@ import { emptyUsage, type Usage } from '../../contract/model/usage.ts'
 import type { RunResult } from '../../types/run/run.ts'
 import type { AgentContext, LoopConfig } from '../loop-config.ts'
 
-/**
- * Passes one branch through: the events and result of a parallel loop for a single configuration. Source: docs/concepts/several-agents.md
- */
+/** Runs a parallel loop with a single configuration and selects its branch. Source: docs/concepts/several-agents.md */
 export const transparent: EvaluationStrategy = {
   name: 'transparent',
   check: (branchCount) => {
     if (branchCount === 1) return
-    throw new ConfigError('branchCount', `The strategy "transparent" takes one configuration, not ${branchCount}. Choose another strategy.`)
+    throw new ConfigError(
+      'branchCount',
+      `The "transparent" strategy accepts exactly one configuration, not ${branchCount}. Choose another strategy.`,
+    )
   },
   evaluate: () => chosen(0),
 }
 
-/** Selects the first branch, whatever its outcome. The others are aborted when it ends. Source: docs/concepts/several-agents.md */
+/**
+ * Selects the first branch, regardless of its outcome. The other branches are aborted when it ends. Source: docs/concepts/several-agents.md
+ */
 export const pickFirst: EvaluationStrategy = {
   name: 'pickFirst',
   settled: (outcome) => (outcome.index === 0 ? 0 : undefined),
@@ -24,15 +27,15 @@ export const pickFirst: EvaluationStrategy = {
 }
 
 /**
- * Selects the branch with the fewest tokens; the earlier one if equal. Branches that did not complete win only if none did. Source:
- * docs/concepts/several-agents.md#parallel-models
+ * Selects the branch that used the fewest tokens, or the earlier branch on a tie. Considers incomplete branches only if none completed.
+ * Source: docs/concepts/several-agents.md#parallel-models
  */
 export const tokenEfficient: EvaluationStrategy = {
   name: 'tokenEfficient',
   evaluate: ({ outcomes }) => chosen(smallest(candidates(outcomes), (outcome) => outcome.result.usage.totalTokens)),
 }
 
-/** Selects the branch with the most tokens; otherwise like {@link tokenEfficient}. Source: docs/concepts/several-agents.md */
+/** Selects the branch that used the most tokens. Otherwise works like {@link tokenEfficient}. Source: docs/concepts/several-agents.md */
 export const elaborate: EvaluationStrategy = {
   name: 'elaborate',
   evaluate: ({ outcomes }) => chosen(smallest(candidates(outcomes), (outcome) => -outcome.result.usage.totalTokens)),
@@ -54,27 +57,27 @@ function smallest(outcomes: readonly ParallelOutcome[], measure: (outcome: Paral
 
 /** Outcome of one branch. Source: docs/concepts/several-agents.md */
 export interface ParallelOutcome {
-  /** Index of its configuration. */
+  /** Index of the branch's configuration. */
   index: number
   loopId: string
   /** Final context of this branch. */
   context: AgentContext
-  /** Number of messages in `context` that all branches share: the initial history, without the prompt. */
+  /** Number of initial history messages in `context`, which all branches share. Excludes the prompt. */
   originalContextLength: number
   result: RunResult
 }
 
 /** Input of a strategy. */
 export interface EvaluationInput {
-  /** Prompt of every branch; empty if they continued the history. */
+  /** Prompt of every branch. Empty if they continued the history. */
   prompt: readonly AgentMessage[]
   /** Outcome of every branch, in the order of the configurations. */
   outcomes: readonly ParallelOutcome[]
-  /** Aborts when the caller stops everything; owned by `parallelLoop`. */
+  /** Aborts when the caller stops the parallel loop. Owned by `parallelLoop`. */
   signal: AbortSignal
   /**
-   * Calls a model: a loop without history or tools in the same session, with its own id. Its events are emitted like those of the branches,
-   * and it is charged to the same budget. Rejects with `ConfigError` as `agentLoop` does.
+   * Calls a model in a separate loop of the same session, without history or tools. Emits the loop's events like those of the branches, and
+   * charges the same budget. Rejects with `ConfigError` as `agentLoop` does.
    */
   ask(prompt: string, config: LoopConfig, systemPrompt: string): Promise<RunResult>
   /** Emits a line of status text. */
@@ -85,7 +88,7 @@ export interface EvaluationInput {
 export interface Evaluation {
   selectedIndex: number
   usage: Usage
-  /** Reason in words, emitted in `parallelLoopEnd` and stored in the session. */
+  /** Reason as text, emitted in `parallelLoopEnd` and stored in the session. */
   reason?: string
 }
 
@@ -93,13 +96,13 @@ export interface Evaluation {
  * Selects one of several branches. Any plain object works.
  *
  * **Contract**
- * - `check` throws if it does not support the number of branches, before any starts.
- * - `settled` is called as each branch ends, with all ended ones in that order, including this one. A returned index selects a branch: all
- *   others are aborted, and neither `settled` nor `evaluate` is called again. Synchronous and fast.
- * - `evaluate` is called once after all branches, unless one is selected or the caller stopped everything.
+ * - `check` throws if the strategy does not support the number of branches. It is called before any branch starts.
+ * - `settled` is called when a branch ends, with all branches that ended so far, in that order. If it returns an index, that branch is
+ *   selected, all others are aborted, and neither `settled` nor `evaluate` is called again. Must be synchronous and fast.
+ * - `evaluate` is called once after all branches have ended, unless one is already selected or the caller stopped the parallel loop.
  * - If a strategy throws, rejects, selects no branch or returns an invalid usage, `evaluationFailed` is logged. The first completed branch
  *   is then selected, or the first.
- * - Usage of `ask` counts whatever the strategy reports.
+ * - Usage of `ask` is always counted, even if the strategy does not report it.
  *
  * Source: docs/concepts/several-agents.md
  */
@@ -110,7 +113,7 @@ export interface EvaluationStrategy {
   evaluate(input: EvaluationInput): Promise<Evaluation> | Evaluation
 }
 
-/** Returns the branches that may win: those that completed, or all if none did. */
+/** Returns the completed branches, or all branches if none completed. */
 export function candidates(outcomes: readonly ParallelOutcome[]): readonly ParallelOutcome[] {
   const completed = outcomes.filter((outcome) => outcome.result.status === 'completed')
   return completed.length > 0 ? completed : outcomes

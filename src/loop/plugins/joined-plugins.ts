@@ -18,7 +18,7 @@ import { type WordStage, wordFilter } from './word-filter.ts'
 
 /** Maximum retries per turn that plugins may request. */
 const maxRetries = 3
-/** Milliseconds that an aborted run still waits for a plugin to close. */
+/** Milliseconds that an aborted run waits for a plugin to close. */
 const closeGraceMs = 1000
 
 const stageTable: { readonly [Name in keyof PluginStages]-?: Shape } = {
@@ -36,7 +36,7 @@ const stageTable: { readonly [Name in keyof PluginStages]-?: Shape } = {
 const requestChanges = options<RequestChanges>({ systemPrompt: aText, messages: listOf(anything) })
 const requestRetry = options<RequestRetry>({ retry: required(isTrue), delayMs: aNumberFromZero })
 
-/** Return value of a stage. */
+/** Return value of a plugin stage. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a stage that returns nothing is the common case
 type StageAnswer<T> = T | undefined | void
 
@@ -48,7 +48,7 @@ interface Joined {
   notes: PluginNotes
 }
 
-/** Starts the plugins of a loop. If one fails, the loop has failed; plugins before it get the ending and are closed. */
+/** Starts a loop's plugins. If one fails, the loop has failed. Plugins before it get the ending and are closed. */
 export function joined(plugins: readonly (AgentPlugin & Pick<PluginDefinition, 'begin'>)[], host: PluginHost): JoinedPlugins {
   const all: Joined[] = []
   try {
@@ -140,14 +140,14 @@ class RunningPlugins implements JoinedPlugins {
     return this.#words.length === 0 ? undefined : wordFilter(this.#words, messageId)
   }
 
-  /** Text that cannot be checked is not shown. */
+  /** Withholds text that cannot be checked. */
   #closed(name: string, stages: PluginStages): WordStage {
     return (words) => {
       if (this.#host.failure !== undefined) return ''
       try {
         const shown: unknown = stages.delta?.(words)
         if (typeof shown === 'string') return shown
-        throw new TypeError(`it gave ${shown === null ? 'null' : typeof shown} instead of a text`)
+        throw new TypeError(`it returned ${shown === null ? 'null' : typeof shown}, not text`)
       } catch (error) {
         this.#host.fail(hookFailed(nameOf(name, 'delta'), error))
         return ''
@@ -180,13 +180,13 @@ class RunningPlugins implements JoinedPlugins {
 
   async #aroundOne(name: string, stages: PluginStages, call: PluginCall, run: () => Promise<ToolResult>): Promise<ToolResult> {
     let isOver = false
-    // A detached or finished call runs no tool.
+    // Does not run the tool of a detached or finished call.
     const whileOn = async (): Promise<ToolResult> => {
       call.signal.throwIfAborted()
-      if (isOver) throw new ToolError('cancelled', 'The call is over: run() does nothing any more. Wait for run() within the call stage.')
+      if (isOver) throw new ToolError('cancelled', 'The call has ended, so run() cannot run it. Await run() within the call stage.')
       return run()
     }
-    // A stage may not await the tool: its failure must not be an unhandled rejection.
+    // Prevents an unhandled rejection if a stage does not await the tool.
     const started = (): Promise<ToolResult> => {
       const running = whileOn()
       running.catch(() => undefined)
@@ -199,7 +199,7 @@ class RunningPlugins implements JoinedPlugins {
       isOver = true
     }
     if (typeof result === 'object' && result !== null && 'content' in result) return toToolResult(call.toolName, result, this.#host.log)
-    throw new TypeError(`${nameOf(name, 'call')} gave no tool result. Return what run() resolves with, or { content }.`)
+    throw new TypeError(`${nameOf(name, 'call')} did not return a tool result. Return the value run() resolves with, or { content }.`)
   }
 
   async endTurn(turn: Parameters<JoinedPlugins['endTurn']>[0]): Promise<void> {
@@ -216,7 +216,7 @@ class RunningPlugins implements JoinedPlugins {
       try {
         const words: unknown = stages.idle?.()
         if (words === undefined) continue
-        if (typeof words !== 'string' || words.trim() === '') throw new TypeError('it gave something else than words')
+        if (typeof words !== 'string' || words.trim() === '') throw new TypeError('it did not return text')
         return withId({ ...userMessage(words), provenanceHint: { kind: 'runtime' } })
       } catch (error) {
         this.#host.fail(hookFailed(nameOf(name, 'idle'), error))
@@ -244,7 +244,7 @@ class RunningPlugins implements JoinedPlugins {
     })
     await Promise.all(closing)
     for (const { name, notes } of this.#plugins) {
-      const message = `Notes of plugin ${JSON.stringify(name)} are not stored: no turn followed keep(). Call it in afterTurn, or before.`
+      const message = `Notes of plugin ${JSON.stringify(name)} were not stored: no turn followed keep(). Call keep() in afterTurn or earlier.`
       if (notes.isWaiting) this.#host.log.warn('notesLost', { message })
     }
   }

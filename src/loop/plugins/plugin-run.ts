@@ -12,12 +12,13 @@ import type { PluginHost } from './plugin-port.ts'
 
 const question = options<PluginQuestion>({ model: aModel, systemPrompt: aText })
 
-/** Creates the run that a plugin sees. */
+/** Creates the run object that is passed to a plugin. */
 export function pluginRun(host: PluginHost, notes: PluginNotes): PluginRun {
   const { agentId, events, options, stop } = host
   const { runId, loopId, sessionId } = events
   return {
-    ...{ runId, loopId, sessionId, agentId },
+    data: (name, value, given) => host.data.send(name, value, given),
+    ...{ context: options.context, runId, loopId, sessionId, agentId },
     ...(options.agentName !== undefined && { agentName: options.agentName }),
     get signal() {
       return stop.signal
@@ -30,7 +31,7 @@ export function pluginRun(host: PluginHost, notes: PluginNotes): PluginRun {
   }
 }
 
-/** Runs one model call as a loop without observers and records. */
+/** Runs one model call as a loop without observers or session records. */
 async function asked(host: PluginHost, prompt: string, given: PluginQuestion): Promise<string> {
   checkOptions(given, question, 'ask()')
   const { model = host.turn.model, systemPrompt = '' } = given
@@ -40,7 +41,7 @@ async function asked(host: PluginHost, prompt: string, given: PluginQuestion): P
   const { status, text, ...result } = await agentLoop(prompt, context, config, { emit: () => undefined, signal: stop.signal, budget })
   if (status === 'completed') return text
   stop.throwIfAborted()
-  throw new ProviderError('api', `The model could not be asked: ${'error' in result && result.error ? result.error.message : status}`)
+  throw new ProviderError('api', `The model call failed: ${'error' in result && result.error ? result.error.message : status}`)
 }
 
 /** Notes of a plugin in the session. */
@@ -61,7 +62,7 @@ export class PluginNotes {
     return copyJson(this.#notes)
   }
 
-  /** Whether notes wait to be written. */
+  /** Whether there are unwritten notes. */
   get isWaiting(): boolean {
     return this.#isNew
   }

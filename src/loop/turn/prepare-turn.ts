@@ -5,7 +5,7 @@ import { settingFields, settingsIn, thinkingLevel, toRecord } from '../../contra
 import type { TurnChangesRecord } from '../../contract/run/run-facts.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { anything, aText, listOf, options, type Shape } from '../../contract/shape/shape.ts'
-import type { TurnChanges, UpcomingTurn } from '../../types/run/turn.ts'
+import type { SystemPromptFunction, TurnChanges, UpcomingTurn } from '../../types/run/turn.ts'
 import { withSkills } from '../../types/tool/skills.ts'
 import type { AgentTool } from '../../types/tool/tool.ts'
 import { checkToolNames, toolList } from '../check-config.ts'
@@ -15,7 +15,10 @@ import type { LoopState } from '../loop-state.ts'
 import type { Offer } from './offered-tools.ts'
 import type { TurnSetup } from './turn-setup.ts'
 
-/** Runs the callbacks that may change this turn: a system prompt function, then the `prepareTurn` hook. `undefined` without any. */
+/**
+ * Runs the callbacks that may change this turn: a system prompt function, then the `prepareTurn` hook. Returns `undefined` if neither is
+ * set.
+ */
 export function prepareTurn(loop: LoopState): Promise<void> | undefined {
   loop.turn = loop.turns.turn()
   const { systemPrompt, hooks } = loop.config
@@ -28,7 +31,7 @@ async function prepared(loop: LoopState): Promise<void> {
   if (hooks?.prepareTurn === undefined) return
   const changes = await askedChanges(loop, hooks.prepareTurn)
   if (changes === undefined) return
-  // Settings of a model's factory apply to that model: the turn is set up again for the new one.
+  // Sets up the turn again, because settings from a model's factory apply only to that model.
   const { systemPrompt: own } = loop.turn
   loop.turn = changed(loop, { ...loop.turns.turn(changes.model), systemPrompt: own }, changes)
   loop.turn.changes = recordOf(loop.turn, changes)
@@ -36,8 +39,8 @@ async function prepared(loop: LoopState): Promise<void> {
 }
 
 /**
- * Sets the tools of a turn that runs calls approved later: those of `prepareTurn` first, then the agent's, as at the time of the call.
- * Other changes are ignored, because no model is called.
+ * Sets the tools for a turn that runs calls after their approval: the tools from `prepareTurn`, then the agent's. Ignores other changes,
+ * because no model is called.
  */
 export async function prepareToGoOn(loop: LoopState): Promise<void> {
   loop.turn.goesOn = true
@@ -51,18 +54,18 @@ export async function prepareToGoOn(loop: LoopState): Promise<void> {
 }
 
 function upcoming(loop: LoopState): UpcomingTurn {
-  const { turn, turnIndex, context, usage, stop, budget } = loop
+  const { turn, turnIndex, context, options, usage, stop, budget } = loop
   const { model, tools, systemPrompt } = turn
   const { costUsd } = budget.used()
   const lists = { messages: [...context.messages], tools: [...tools] }
-  return { turnIndex, ...lists, model, systemPrompt, usage: { ...usage }, costUsd, signal: stop.signal }
+  return { context: options.context, turnIndex, ...lists, model, systemPrompt, usage: { ...usage }, costUsd, signal: stop.signal }
 }
 
-async function askedPrompt(loop: LoopState, systemPrompt: (turn: UpcomingTurn) => string | Promise<string>): Promise<string> {
+async function askedPrompt(loop: LoopState, systemPrompt: SystemPromptFunction): Promise<string> {
   try {
     const text: unknown = await loop.stop.race((async () => systemPrompt(upcoming(loop)))())
     if (typeof text === 'string') return text
-    throw new TypeError(`it returned ${text === null ? 'null' : typeof text} instead of a text`)
+    throw new TypeError(`it returned ${text === null ? 'null' : typeof text}, not text`)
   } catch (error) {
     if (loop.stop.aborted) throw error
     throw callbackFailed('systemPrompt', error)
@@ -114,7 +117,7 @@ function changed({ context, turns }: LoopState, turn: TurnSetup, changes: TurnCh
   }
 }
 
-/** In tool order, so that the prompt prefix stays cached. Tools still to be found may be named too. */
+/** Keeps tool order, so that the prompt prefix stays cached. Undiscovered tools may also be listed. */
 function active(all: readonly AgentTool[], { tools, searchable }: Offer, names: readonly string[]): Offer {
   const unknown = names.find((name) => ![...tools, ...all].some((tool) => tool.name === name))
   if (unknown === undefined) {

@@ -1,6 +1,6 @@
 import { type AgentMessage, type AnswerableCall, callsToAnswer } from '../../contract/message/message.ts'
 import { emptyUsage } from '../../contract/model/usage.ts'
-import type { TurnTrigger } from '../../contract/run/run-facts.ts'
+import type { PendingClientCall, TurnTrigger } from '../../contract/run/run-facts.ts'
 import { openCallsOf, shownClientCallsOf } from '../../types/tool/open-calls.ts'
 import { noCalls, planCalls, runCalls } from '../calls/tool-calls.ts'
 import { pruneAndRevert } from '../compaction.ts'
@@ -9,25 +9,25 @@ import type { AssistantEntry } from '../model/assistant-stream.ts'
 import { prepareToGoOn } from './prepare-turn.ts'
 import { closeTurn, failUnlessStopped, openTurn, type TurnOutcome } from './turn.ts'
 
-/** Open calls of an earlier run and their message: pending approvals, or calls of an interrupted process. */
+/** An earlier run's unfinished calls and their message: pending approvals, or calls that a process exit interrupted. */
 export interface PausedTurn {
   message: AssistantEntry
   calls: AnswerableCall[]
-  /** Hashes of the approved arguments by call id, for approved calls that wait for a client. */
-  permitted: ReadonlyMap<string, string>
+  /** Approved calls that wait for a client, by id. */
+  permitted: ReadonlyMap<string, PendingClientCall>
 }
 
-/** Returns the paused turn at the end of a history. Only calls listed in a marker count, because others may have run. */
+/** Returns the paused turn at the end of a history. Includes only calls that a marker lists, because other calls may have run. */
 export function findPausedTurn(messages: readonly AgentMessage[]): PausedTurn | undefined {
   const marked = new Set<string>()
-  const permitted = new Map<string, string>()
+  const permitted = new Map<string, PendingClientCall>()
   for (let at = messages.length - 1; at >= 0; at -= 1) {
     const message = messages[at]
     if (message === undefined || message.role === 'user') return undefined
     for (const id of openCallsOf(message)) marked.add(id)
-    for (const { toolCallId, argumentsHash } of shownClientCallsOf(message)) {
-      // The latest shown arguments count.
-      if (!permitted.has(toolCallId)) permitted.set(toolCallId, argumentsHash)
+    for (const shown of shownClientCallsOf(message)) {
+      // The latest displayed arguments apply.
+      if (!permitted.has(shown.toolCallId)) permitted.set(shown.toolCallId, shown)
     }
     if (message.role !== 'assistant') continue
     const answered = new Set(messages.slice(at).flatMap((later) => (later.role === 'toolResult' ? [later.toolCallId] : [])))
@@ -37,7 +37,7 @@ export function findPausedTurn(messages: readonly AgentMessage[]): PausedTurn | 
   return undefined
 }
 
-/** Runs the open calls of an earlier run, as a turn without a model call. Never rejects. */
+/** Runs an earlier run's unfinished calls as a turn without a model call. Never rejects. */
 export async function resumeTurn(
   loop: LoopState,
   { message, calls, permitted }: PausedTurn,
@@ -47,12 +47,13 @@ export async function resumeTurn(
   try {
     await prepareToGoOn(loop)
   } catch (error) {
-    // The calls stay pending, because a result `Cancelled` would be final.
+    // Leaves the calls pending, because a `Cancelled` result would be final.
     failUnlessStopped(loop, error)
-    await started
     return closeTurn(loop, { ...noCalls(), message, usage: emptyUsage() })
   }
-  const planned = planCalls(loop, calls, false).map((each) => ({ ...each, permitted: permitted.get(each.call.id) }))
+  // A call that was approved with other arguments runs with them.
+  const shown = calls.map((call) => ({ ...call, arguments: permitted.get(call.id)?.edited?.arguments ?? call.arguments }))
+  const planned = planCalls(loop, shown, false).map((each) => ({ ...each, permitted: permitted.get(each.call.id) }))
   const ran = await runCalls(loop, planned)
   await pruneAndRevert(loop, ran.changes)
   if (ran.results.length > 0) await started

@@ -6,22 +6,22 @@ import type { LoopState } from '../loop-state.ts'
 import type { TurnOutcome } from './turn.ts'
 
 /**
- * Creates a condition that ends a run as completed after `count` turns. Throws `ConfigError` `invalidOption` unless it is a whole number
- * from 1. Source: docs/concepts/limits.md
+ * Creates a condition that ends a run as completed after `count` turns. Throws `ConfigError` `invalidOption` unless `count` is a positive
+ * integer. Source: docs/concepts/limits.md
  */
 export function turnCount(count: number): StopCondition {
   if (!Number.isInteger(count) || count < 1) throw notPossible('turnCount', count, 'a whole number from 1')
   return labelled(`turnCount(${count})`, ({ turns }) => turns >= count)
 }
 
-/** Creates a condition that ends a run after a turn that called this tool, whatever its result. Source: docs/concepts/limits.md */
+/** Creates a condition that ends a run after a turn that called this tool, regardless of the result. Source: docs/concepts/limits.md */
 export function toolCalled(name: string): StopCondition {
   if (typeof name !== 'string' || name === '') throw notPossible('toolCalled', name, 'the name of a tool')
   return labelled(`toolCalled(${JSON.stringify(name)})`, ({ toolResults }) => toolResults.some(({ toolName }) => toolName === name))
 }
 
 /**
- * Creates a condition that ends a run after it cost more than `usd`, at known prices. Unlike `limits.maxCost`, the run is then completed.
+ * Creates a condition that ends a run once its known cost exceeds `usd`. Unlike `limits.maxCost`, it ends the run as completed.
  * Source: docs/concepts/limits.md
  */
 export function costOver(usd: number): StopCondition {
@@ -34,7 +34,7 @@ function labelled(label: string, condition: (progress: RunProgress) => boolean):
 }
 
 function notPossible(name: string, value: unknown, allowed: string): ConfigError {
-  return new ConfigError('invalidOption', `${name}(${String(value)}) cannot be a condition: it takes ${allowed}.`)
+  return new ConfigError('invalidOption', `Invalid stop condition ${name}(${String(value)}): pass ${allowed}.`)
 }
 
 /**

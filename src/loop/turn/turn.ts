@@ -7,7 +7,7 @@ import { addNotice } from '../intake.ts'
 import type { LoopState } from '../loop-state.ts'
 import { type AssistantEntry, AssistantStream } from '../model/assistant-stream.ts'
 
-/** Outcome of a turn. */
+/** A turn's outcome. */
 export interface TurnOutcome extends CallOutcome {
   message: AssistantEntry
   usage: Usage
@@ -16,8 +16,8 @@ export interface TurnOutcome extends CallOutcome {
 }
 
 /**
- * Opens a turn. `turnStart` and `turnEnd` always come as a pair. A journal may write the record of the start with the next one, so the
- * returned promise is awaited only after that.
+ * Opens a turn. Every `turnStart` is followed by a `turnEnd`. Await the returned promise only after the next record, because a journal may
+ * write both together.
  */
 export function openTurn(loop: LoopState, triggeredBy: TurnTrigger): Promise<unknown> | undefined {
   loop.events.emit({ type: 'turnStart', turnIndex: loop.turnIndex, triggeredBy })
@@ -31,26 +31,37 @@ export async function closeTurn(loop: LoopState, outcome: TurnOutcome): Promise<
   loop.events.emit({ type: 'turnEnd', turnIndex: loop.turnIndex, message, usage, toolResults: results })
   await loop.plugins?.endTurn({ message, usage, toolResults: results })
   await loop.hooks.afterTurn(message, usage, results)
+  const storing = storeData(loop)
+  if (storing !== undefined) await storing
   if (isPaused(outcome)) await markPaused(loop, outcome)
   return outcome
 }
 
-/** Adds a marker to the history with the pending and held-back calls, so that another process can continue. Models never see it. */
+/** Stores the turn's data parts so far. Returns `undefined` if there are none. Never rejects: if recording fails, the run fails. */
+export function storeData(loop: LoopState): Promise<void> | undefined {
+  const messages = loop.data.take()
+  return messages.length === 0 ? undefined : addNotice(loop, ...messages)
+}
+
+/**
+ * Adds a marker with the pending and held-back calls to the history, so that another process can continue. The marker is never sent to a
+ * model.
+ */
 function markPaused(loop: LoopState, { waiting, clientCalls, heldBack }: TurnOutcome): Promise<void> {
   const toolCallIds = [...waiting, ...clientCalls].map((pending) => pending.toolCallId).concat(heldBack)
   const pendingApprovals = waiting.map(({ subAgent: _, ...pending }) => pending)
-  // Its own record has the deadline.
+  // Omits the deadline, which a separate record contains.
   const pendingClientCalls = clientCalls.map(({ subAgent: _, deadline: _end, ...pending }) => pending)
   const mark = { toolCallIds, pendingApprovals, ...(pendingClientCalls.length > 0 && { pendingClientCalls }) }
   return addNotice(loop, extensionMessage('approvalPaused', mark))
 }
 
-/** An abort during a hook is not a failure of the run. */
+/** Fails the run, unless the error is the reason of the run's abort. */
 export function failUnlessStopped(loop: LoopState, error: unknown): void {
   if (!loop.stop.aborted || error !== loop.stop.reason) loop.fail(error)
 }
 
-/** Creates the message of a turn without a model call: its input could not be recorded, or the request could not be derived. */
+/** Creates the assistant message of a turn that made no model call, because recording its input or deriving its request failed. */
 export function messageUnasked(loop: LoopState, error: unknown): AssistantEntry {
   const stream = new AssistantStream(loop)
   const message = loop.failure === undefined ? stream.fail('aborted', 'Cancelled') : stream.fail('error', errorText(error))
@@ -58,34 +69,34 @@ export function messageUnasked(loop: LoopState, error: unknown): AssistantEntry 
   return message
 }
 
-/** Warns of a completed response that is not what was requested and would go unnoticed. */
+/** Logs a warning if a completed response silently differs from the request. */
 export function warnOfAnswer(loop: LoopState, { stopReason, content, usage, guarded }: AssistantEntry): void {
-  // The application has handled it.
+  // The application has already handled this mismatch.
   if (guarded !== undefined) return
   if (stopReason === 'length') {
     loop.log.warn('answerCut', {
-      message: `The answer was cut after ${usage.output} tokens: the model may write no more of them at a time.`,
-      hint: 'Raise maxTokens of the agent, or ask the model to continue.',
+      message: `The response was truncated after ${usage.output} tokens, the output limit of the model.`,
+      hint: 'Raise maxTokens, or ask the model to continue.',
     })
   } else if (stopReason === 'guardRail') {
     loop.log.warn('answerRefused', {
-      message: 'The model, or a filter of its service, refused to answer.',
-      hint: 'The answer says why, where the service did.',
+      message: 'The model or a provider filter refused to respond.',
+      hint: 'The response contains the reason if the provider gave one.',
     })
   } else if (stopReason === 'stop' && content.some(({ type }) => type === 'thinking') && textOf(content).trim() === '') {
     loop.log.warn('answerWithoutText', {
-      message: 'The model thought, and ended without saying anything.',
-      hint: 'Raise maxTokens, lower thinking, or ask again.',
+      message: 'The model stopped after its reasoning without writing any text.',
+      hint: 'Raise maxTokens, lower the thinking level, or retry.',
     })
   }
 }
 
-/** Warns if the cost of the run is limited but this model has no prices, such as in a sub-agent. */
+/** Warns if the run's cost is limited but this model has no prices, for example in a sub-agent. */
 export function warnOfUncountedCost(loop: LoopState): void {
   const { config } = loop.config.model
   if (!loop.budget.limitsCost || hasRates(config)) return
   loop.log.warn('costNotCounted', {
-    message: `The cost of this run is limited, but the model ${JSON.stringify(config.id)} has no prices: its calls count for nothing.`,
-    hint: 'Pass catalogue of phi-core/models, or cost in USD per million tokens, to the factory of the model.',
+    message: `The run has a cost limit, but model ${JSON.stringify(config.id)} has no prices, so its calls do not count.`,
+    hint: 'Pass catalogue from phi-core/models, or cost in USD per million tokens, to the model factory.',
   })
 }

@@ -31,7 +31,8 @@ function addresses({ url, service }: ServiceAccess): { begin: URL; files: (name:
   const at = new URL(url)
   at.searchParams.delete('alt')
   const [, before = '', version] = /^(.*?)(\/v\d\w*)\/models\/[^/]+$/.exec(at.pathname) ?? []
-  if (version === undefined) throw new ProviderError('other', `${service} keeps no files at ${at.origin}${at.pathname}. Check baseUrl.`)
+  if (version === undefined)
+    throw new ProviderError('other', `${service} does not store files at ${at.origin}${at.pathname}. Check baseUrl.`)
   const under = (path: string): URL => {
     const place = new URL(at)
     place.pathname = path
@@ -54,13 +55,9 @@ async function beginUpload({ blob, name }: Upload, access: ServiceAccess, begin:
   const answer = await callService(access, begin.href, { method: 'POST', headers, body })
   const session = URL.parse(answer.headers.get('x-goog-upload-url') ?? '')
   if (session !== null && (session.origin === begin.origin || mayLeadTo(begin, session))) return session
-  throw new ProviderError(
-    'api',
-    `${access.service} did not say where the file goes, or named a place that is not reached. Check baseUrl.`,
-    {
-      isRetryable: false,
-    },
-  )
+  throw new ProviderError('api', `${access.service} returned no upload URL, or one that is not allowed. Check baseUrl.`, {
+    isRetryable: false,
+  })
 }
 
 /** The session URL authorizes the upload, so no other credential is sent. */
@@ -83,7 +80,7 @@ async function whenRead(first: JsonObject, access: ServiceAccess, files: (name: 
   let file = first
   let waited = 0
   for (let waitMs = firstWaitMs; file.state === 'PROCESSING'; waitMs = Math.min(waitMs * 2, longestWaitMs)) {
-    if (waited >= maxWaitMs) throw new MediaError('timeout', `${access.service} has not read the file within ${maxWaitMs / 1000} s.`)
+    if (waited >= maxWaitMs) throw new MediaError('timeout', `${access.service} did not process the file within ${maxWaitMs / 1000} s.`)
     await pause(waitMs, access.signal)
     waited += waitMs
     const at = files(textIn(file, 'name', access.service))
@@ -91,7 +88,7 @@ async function whenRead(first: JsonObject, access: ServiceAccess, files: (name: 
   }
   if (file.state === 'FAILED') {
     const { message = 'it did not say why' } = jsonObjectIn(file.error)
-    throw new MediaError('wrongType', `${access.service} cannot read the file: ${String(message).slice(0, 300)}.`)
+    throw new MediaError('wrongType', `${access.service} cannot process the file: ${String(message).slice(0, 300)}.`)
   }
   const expiresAt = typeof file.expirationTime === 'string' ? Date.parse(file.expirationTime) : Number.NaN
   const fileId = textIn(file, 'uri', access.service)

@@ -54,7 +54,7 @@ async function send(upload: Upload, access: ServiceAccess, endpoint: RegExp, fie
   const { blob, onProgress } = upload
   const url = new URL(access.url)
   if (!endpoint.test(url.pathname))
-    throw new ProviderError('other', `${access.service} keeps no files at ${url.origin}${url.pathname}. Check baseUrl.`)
+    throw new ProviderError('other', `${access.service} does not store files at ${url.origin}${url.pathname}. Check baseUrl.`)
   url.pathname = url.pathname.replace(endpoint, '/files')
   onProgress({ sent: 0, total: blob.size })
   const onSent = (sent: number): void => {
@@ -111,7 +111,7 @@ function counted(body: Blob, onSent: (sent: number) => void): ReadableStream<Uin
   return new ReadableStream({ pull }, { highWaterMark: 0 })
 }
 
-/** Whether `fetch` can send a stream. Browsers cannot, or only over HTTP/2, which a program cannot select. */
+/** Returns whether `fetch` can send a stream. Browsers cannot, or only over HTTP/2, which a program cannot select. */
 function sendsStreams(): boolean {
   const asked = { method: 'POST', body: new ReadableStream(), duplex: 'half' }
   // Runtimes without stream support convert the stream to text and set a content type.

@@ -47,7 +47,7 @@ export async function accessOf(
   return { service, url, headers: kept, secrets, fetch: provider.fetch ?? ((input, init) => fetch(input, init)), signal }
 }
 
-/** Response of a provider: its JSON and headers. */
+/** A provider's response: its JSON and headers. */
 export interface ServiceAnswer {
   json: JsonObject
   headers: Headers
@@ -57,7 +57,7 @@ export interface ServiceAnswer {
  * Makes one call.
  *
  * - Rejects with `ProviderError` if the provider refuses the call, cannot be reached or returns no JSON.
- * - Rejects with the reason of the signal.
+ * - Rejects with the signal's reason.
  * - Errors contain no secrets. Redirects are refused, so that the key cannot leak to another host.
  */
 export async function callService(access: ServiceAccess, url: string, init: RequestInit): Promise<ServiceAnswer> {
@@ -86,7 +86,7 @@ function jsonOf(body: string, service: string): JsonObject {
   } catch {
     // The check below throws.
   }
-  throw new ProviderError('api', `${service} answered an upload with something else than a JSON object. Check baseUrl.`, {
+  throw new ProviderError('api', `${service} responded to an upload with something other than a JSON object. Check baseUrl.`, {
     isRetryable: false,
   })
 }
@@ -95,7 +95,7 @@ function jsonOf(body: string, service: string): JsonObject {
 export function textIn(json: JsonObject, name: string, service: string): string {
   const value = json[name]
   if (typeof value === 'string' && value !== '') return value
-  throw new ProviderError('api', `${service} answered an upload without ${name}. Check baseUrl.`, { isRetryable: false })
+  throw new ProviderError('api', `${service} responded to an upload without ${name}. Check baseUrl.`, { isRetryable: false })
 }
 
 /** Progress of an upload. */

@@ -11,7 +11,7 @@ import { geminiFiles } from './gemini.ts'
 import { anthropicFiles, chatFiles, responsesFiles } from './multipart.ts'
 import { accessOf, type FileService, type KeptFile, type Upload, type UploadProgress } from './service-call.ts'
 
-/** Options of `uploadFile`: name, type and expiry of the file, and progress. */
+/** Options for `uploadFile`: name, type and expiry of the file, and progress. */
 export interface UploadFileOptions {
   /** Stops the upload. The caller owns it. */
   signal?: AbortSignal
@@ -21,7 +21,7 @@ export interface UploadFileOptions {
   onProgress?: (progress: UploadProgress) => void
   /** File name. Default: the name of a `File`. */
   name?: string
-  /** MIME type. Default: the type of the blob, else detected from the bytes, else from the name. */
+  /** MIME type. Default: the type of the blob, otherwise detected from the bytes, otherwise from the name. */
   mimeType?: string
   /** Seconds that the provider keeps the file, at least 3,600. Default: until it is deleted. Gemini always deletes after 48 hours. */
   expiresAfter?: number
@@ -59,8 +59,7 @@ const services: ReadonlyMap<string, FileService> = new Map([
  *   older messages, a line of text replaces it.
  * - Gemini processes files first: the promise waits for that, at most ten minutes.
  * - Rejects with `MediaError`: `unsupported` (the provider stores no files, or none of this type), `tooLarge`, `wrongType` or `timeout`.
- * - Rejects with `ConfigError` for input that is no file, with `ProviderError` if the provider refuses it, or with the reason of the
- *   signal.
+ * - Rejects with `ConfigError` for input that is not a file, with `ProviderError` if the provider refuses it, or with the signal's reason.
  * - Never retries after a network error: the provider may have stored a file that it did not confirm.
  *
  * Source: docs/guides/many-documents.md
@@ -78,13 +77,13 @@ export async function uploadFile(
   if (model.answeredBy !== undefined)
     throw new ConfigError(
       'invalidOption',
-      'This model is made of several, and a file is kept by one service: pass the one that is to read it.',
+      'This model combines several models, but a provider stores files only for its own. Pass the model that will read the file.',
     )
   const service = services.get(api)
   if (service === undefined)
     throw new MediaError(
       'unsupported',
-      `${model.config.id} speaks ${api}: files are uploaded to ${[...services.keys()].join(', ')}. Send its bytes.`,
+      `Cannot upload files for ${model.config.id}: ${api} is not one of ${[...services.keys()].join(', ')}. Send the bytes in the message.`,
     )
   const upload = await uploadOf(file, options, service)
   const { signal = new AbortController().signal, context, citations } = options
@@ -104,15 +103,14 @@ async function uploadOf(file: Blob | Uint8Array, options: UploadFileOptions, ser
   const { size } = bare
   const given = options.name ?? (file instanceof File && file.name !== '' ? file.name : undefined)
   const what = given === undefined ? 'The file' : `The file ${JSON.stringify(given.slice(0, 100))}`
-  if (size === 0) throw new ConfigError('invalidOption', `${what} is empty: there is nothing to upload.`)
+  if (size === 0) throw new ConfigError('invalidOption', `${what} is empty. Pass a file with content.`)
   if (size > service.maxBytes)
-    throw new MediaError('tooLarge', `${what} has ${size} bytes; ${service.name} keeps at most ${service.maxBytes}.`)
+    throw new MediaError('tooLarge', `${what} has ${size} bytes, but ${service.name} stores at most ${service.maxBytes}.`)
   checkLifetime(expiresAfter, service)
   const type = options.mimeType ?? typeOfFile(bare.type, await headOf(bare), given)
-  if (type === undefined)
-    throw new ConfigError('invalidOption', `${what} has no known type: neither its bytes nor its name say it. Pass mimeType.`)
+  if (type === undefined) throw new ConfigError('invalidOption', `${what} has no detectable type. Pass mimeType.`)
   if (type.startsWith('image/') && !service.takesPictures)
-    throw new MediaError('unsupported', `${service.name} takes no pictures by id here. Send the bytes, with imageContent.`)
+    throw new MediaError('unsupported', `${service.name} does not accept images by id here. Send the bytes with imageContent.`)
   return { blob: new Blob([bare], { type }), name: given ?? nameByType('file', type), expiresAfter, onProgress }
 }
 

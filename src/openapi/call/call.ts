@@ -18,9 +18,9 @@ import { statusText } from './status-text.ts'
 
 /** Target of a redirect. `isFollowed` if it stays within the origin and the hop limit. */
 interface Redirect {
-  /** `undefined` in browsers, which hide it, and if it is no URL. */
+  /** `undefined` in browsers, which hide it, and if it is not a URL. */
   to: URL | undefined
-  /** As the server sent it. */
+  /** The target as the server sent it. */
   location: string
   isFollowed: boolean
 }
@@ -28,8 +28,8 @@ interface Redirect {
 const maxRedirects = 5
 
 /**
- * Decides about redirects: they are followed by hand within the same origin. Otherwise credentials would leak, or a public document could
- * come from a private network. Returns `undefined` if the response is no redirect.
+ * Decides about redirects: the package follows them itself, within the same origin only. Otherwise credentials could leak, or a public
+ * document could be read from a private network. Returns `undefined` if the response is not a redirect.
  */
 export function redirectOf(response: Response, from: URL, hops: number): Redirect | undefined {
   if (response.type === 'opaqueredirect') return { to: undefined, location: '', isFollowed: false }
@@ -58,14 +58,14 @@ interface Prepared {
   secrets: string[]
 }
 
-/** Error for arguments that make no valid call; the model reads the message. */
+/** Error for arguments that make no valid call. The model reads the message. */
 class Refusal extends Error {}
 
 /**
- * Calls an operation. A response of any status is text; invalid arguments are an error result.
+ * Calls an operation. A response of any status is text. Invalid arguments are an error result.
  *
  * - Throws `ToolError`: `timeout`, `cancelled`, or `failed` if there is no response.
- * - Removes secrets from all of them, also if the service echoes one.
+ * - Redacts secrets in results and errors, even if the service echoes a secret.
  */
 export async function callOperation(plan: CallPlan, args: unknown, signal: AbortSignal): Promise<ToolResult> {
   const { operation, options, baseUrl } = plan
@@ -73,7 +73,7 @@ export async function callOperation(plan: CallPlan, args: unknown, signal: Abort
   const secrets = Object.entries(options.headers ?? {}).flatMap(([name, value]) => (isSecretHeader(name) ? headerSecrets(value) : []))
   const what = `${operation.method} ${baseUrl}${operation.path}`
   const scope = new AbortScope(signal)
-  const stopTimer = startTimer(timeoutMs, () => scope.abort(new ToolError('timeout', `${what} gave no answer within ${timeoutMs} ms`)))
+  const stopTimer = startTimer(timeoutMs, () => scope.abort(new ToolError('timeout', `${what} did not respond within ${timeoutMs} ms`)))
   try {
     scope.throwIfAborted()
     return await scope.race(sent(plan, args, scope.signal, secrets))
@@ -82,11 +82,11 @@ export async function callOperation(plan: CallPlan, args: unknown, signal: Abort
     if (signal.aborted) throw new ToolError('cancelled', 'Cancelled')
     if (scope.aborted) throw scope.reason
     const why = withoutSecrets(errorText(error), secrets)
-    throw PhiError.isInstance(error) ? new ToolError('failed', why) : new ToolError('failed', `${what} could not be called: ${why}`)
+    throw PhiError.isInstance(error) ? new ToolError('failed', why) : new ToolError('failed', `${what} failed: ${why}`)
   } finally {
     stopTimer()
-    // Ends everything that is left of the call, such as an unread body.
-    scope.abort(new ToolError('cancelled', 'The call is over'))
+    // Releases what remains of the call, such as an unread body.
+    scope.abort(new ToolError('cancelled', 'The call has ended'))
     scope.release()
   }
 }
@@ -181,8 +181,8 @@ function bodyOf({ operation, inputs }: CallPlan, args: Record<string, unknown>):
 }
 
 /**
- * Sends the request. Follows redirects that read (`GET`, `HEAD`, 303) by hand within the same origin. Does not follow others, or those
- * that the platform hides (browsers), because they would leak credentials.
+ * Sends the request. Follows redirects that read (`GET`, `HEAD`, 303) itself, within the same origin only. Does not follow other redirects,
+ * or those that the platform hides (browsers), because they would leak credentials.
  */
 async function exchange(
   send: typeof fetch,

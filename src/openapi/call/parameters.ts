@@ -16,27 +16,27 @@ import { OpenApiError } from '../options.ts'
 import { schemaOfParameter } from '../schema.ts'
 
 const places = ['path', 'query', 'header'] as const
-/** Place of a parameter. Cookies are not supported, because browsers would not send them. */
+/** A parameter's place. Cookies are not supported, because browsers would not send them. */
 export type ParameterPlace = (typeof places)[number]
 
 /** A parameter of an operation. */
 export interface Parameter {
   readonly name: string
-  /** Its name for the model. */
+  /** The parameter's name for the model. */
   readonly key: string
   readonly place: ParameterPlace
   readonly isRequired: boolean
   readonly style: string
   readonly explode: boolean
   readonly allowReserved: boolean
-  /** Whether it is sent as JSON. */
+  /** Whether the parameter is sent as JSON. */
   readonly isJson: boolean
   readonly schema: unknown
   readonly description?: string
   readonly isDeprecated: boolean
 }
 
-/** The body of an operation. */
+/** An operation's request body. */
 export interface Body {
   readonly key: string
   /** Sent as `content-type`. Absent if this package supports none of the operation's types. */
@@ -52,13 +52,13 @@ export interface Body {
   readonly mediaTypes: readonly string[]
 }
 
-/** Inputs of an operation, in the order path, query, header. */
+/** An operation's inputs, in the order path, query, header. */
 export interface Inputs {
   readonly parameters: readonly Parameter[]
   readonly body?: Body
 }
 
-/** Names that the caller sets itself; header names in lower case. */
+/** Names that the caller sets. Header names are in lower case. */
 export interface SentByCaller {
   readonly headers: ReadonlySet<string>
   readonly query: ReadonlySet<string>
@@ -72,8 +72,8 @@ const ownHeaders =
   /^(accept|content-type|authorization|host|connection|content-length|transfer-encoding|te|trailer|upgrade|keep-alive|expect|cookie2?|set-cookie2?|origin|referer|via|date|dnt|forwarded|x-forwarded-.*|x-http-method.*|x-method-override|access-control-.*|proxy-.*|sec-.*)$/i
 
 /**
- * Returns the inputs of an operation. Parameters of the path follow those of the operation. If a name occurs in several places, later
- * ones get the place as a prefix.
+ * Returns an operation's inputs. Parameters of the path follow those of the operation. If a name occurs in several places, later ones get
+ * the place as a prefix.
  *
  * Throws `OpenApiError` `invalidDocument` for references without a target.
  */
@@ -189,14 +189,14 @@ function required(api: OpenApiDocument, node: unknown, what: string): unknown {
   if (isObject(target)) return target
   const ref = textField(node, '$ref')
   if (ref !== undefined && isElsewhere(ref)) throw inOtherFile(api, what, ref)
-  throw broken(ref === undefined ? `${what} is no object` : `${what} has a $ref that leads to nothing, ${shownRef(ref)}`)
+  throw broken(ref === undefined ? `${what} is not an object` : `${what} has a $ref without a target, ${shownRef(ref)}`)
 }
 
 function inOtherFile({ isBundled }: OpenApiDocument, what: string, ref: string): OpenApiError {
-  if (isBundled === true) return broken(`${what} has a $ref that leads to nothing, ${shownRef(ref)}`)
-  return broken(`${what} lies in another file, ${shownRef(ref)}`, howToBundle)
+  if (isBundled === true) return broken(`${what} has a $ref without a target, ${shownRef(ref)}`)
+  return broken(`${what} is in another file, ${shownRef(ref)}`, howToBundle)
 }
 
-function broken(why: string, how = 'mend the document'): OpenApiError {
-  return new OpenApiError('invalidDocument', `${why}: ${how}, or leave the operation out by filter.`)
+function broken(why: string, how = 'fix the document'): OpenApiError {
+  return new OpenApiError('invalidDocument', `${why}: ${how}, or exclude the operation with filter.`)
 }

@@ -25,7 +25,7 @@ export interface Authorized {
 
 /**
  * Selects the credentials for an operation: always `bearer` and `apiKey`, then the first security requirement for which `credentials` is
- * complete. Requirements without credentials are skipped; the service will report it.
+ * complete. Skips requirements without credentials. The service then reports the missing credential.
  */
 export function authorizationsOf(api: OpenApiDocument, node: unknown, options: OpenApiToolsOptions): Authorization[] {
   const { bearer, apiKey, credentials = {} } = options
@@ -87,7 +87,7 @@ export async function authorize(authorizations: readonly Authorization[], signal
     if (place === 'query') result.query.push(`${percentEncoded(name)}=${inUrl}`)
     else if (place === 'cookie') cookies.push(`${name}=${inUrl}`)
     else if (isHeaderValue(written)) result.headers.push([name, prefix + written])
-    else throw new OpenApiError('invalidDocument', `The credential for header ${name} cannot be sent: it must be one line of Latin text.`)
+    else throw new OpenApiError('invalidDocument', `Cannot send the credential for header ${name}: it must be one line of Latin-1 text.`)
   }
   if (cookies.length > 0) result.headers.push(['cookie', cookies.join('; ')])
   return result
@@ -100,6 +100,6 @@ async function secretOf(credential: OpenApiCredential, isBasic: boolean, signal:
 
 async function textFrom(credential: Exclude<OpenApiSecret, string>, signal: AbortSignal): Promise<string> {
   const secret: unknown = await credential(signal)
-  if (typeof secret !== 'string') throw new TypeError('A function that gives a credential gave no text.')
+  if (typeof secret !== 'string') throw new TypeError('A credential function did not return a string.')
   return secret
 }

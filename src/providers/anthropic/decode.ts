@@ -33,16 +33,16 @@ interface OpenBlock {
   raw?: string
   /** An unknown block as received. */
   wire?: WireBlock
-  /** Citations of a text as received. */
+  /** Citations of a text block, as received. */
   citations?: JsonValue[]
-  /** Id and initial input of a call; the input is used if no fragments follow. */
+  /** Id and initial input of a call. The initial input applies if no fragments follow. */
   id?: string | undefined
   input?: unknown
   hasFragments: boolean
   isClosed: boolean
 }
 
-/** Stop reasons of the API in our terms. */
+/** Maps the API's stop reasons. */
 const stopReasons = new Map<string, StopReason>([
   ['end_turn', 'stop'],
   ['stop_sequence', 'stop'],
@@ -54,7 +54,7 @@ const stopReasons = new Map<string, StopReason>([
   ['refusal', 'guardRail'],
 ])
 
-/** Decodes the events of one Messages response. `prefixHash` of the call binds its reasoning. */
+/** Decodes the events of one Messages response. Binds reasoning to the call's `prefixHash`. */
 export class AnthropicDecoder implements StreamDecoder {
   readonly terminal = 'message_stop'
   readonly builder: AssistantBuilder
@@ -73,7 +73,7 @@ export class AnthropicDecoder implements StreamDecoder {
   #stopReason: string | undefined
   /** Details of a refusal. */
   #stopDetails: unknown
-  /** Container for code execution; the last one named is used. */
+  /** Container for code execution. The last reported container is used. */
   #container: unknown
   readonly #service: ServiceBlocks
   readonly #cited: CitedDocuments
@@ -107,8 +107,8 @@ export class AnthropicDecoder implements StreamDecoder {
   finish(): AssistantMessage {
     const wire = this.#stopReason ?? 'end_turn'
     const reason = stopReasons.get(wire)
-    if (reason === undefined) throw new ProviderError('other', `Anthropic stopped for a reason this package does not know: ${wire}.`)
-    // If the server ends no block, the end of the message ends them all.
+    if (reason === undefined) throw new ProviderError('other', `Anthropic returned an unknown stop reason: ${wire}.`)
+    // If the server does not end blocks, the end of the message ends all blocks.
     for (const block of this.#blocks) {
       if (block.isClosed) continue
       this.#close(block)
@@ -120,7 +120,7 @@ export class AnthropicDecoder implements StreamDecoder {
     }
     if (isJsonObject(this.#container)) message.providerState = this.#own({ container: this.#container })
     if (reason === 'guardRail') {
-      message.errorMessage = `Anthropic refused to answer${detailsOf(this.#stopDetails)}.`
+      message.errorMessage = `Anthropic refused to respond${detailsOf(this.#stopDetails)}.`
       const { explanation }: { explanation?: unknown } = Object(this.#stopDetails)
       if (typeof explanation === 'string' && explanation !== '') message.refusal = explanation
     }
@@ -130,7 +130,7 @@ export class AnthropicDecoder implements StreamDecoder {
   #frame(data: string, name: string | undefined): void {
     // Ignores everything after the terminal event.
     if (this.isDone) return
-    // The event name alone ends a response that has a stop reason. An empty event before that is ignored.
+    // For a response with a stop reason, the event name suffices to end it. Before that, an empty event is ignored.
     if (name === 'message_stop' && this.#stopReason !== undefined) this.isDone = true
     if (this.isDone || isMarker(data) !== undefined) return
     const parsed = parsedEvent<WireEvent | null>(data, 'Anthropic')
@@ -139,7 +139,7 @@ export class AnthropicDecoder implements StreamDecoder {
     if (event === undefined) return
     if (event.error) throw new StreamRefusal(event)
     const type = wordIn(event.type, 'the type of an event')
-    // An event without fields is ignored, whatever its name.
+    // Ignores an event without fields, regardless of its name.
     if (type === undefined && objectIn(event, 'an event') === undefined) return
     this.#read(event, type ?? name)
   }
@@ -176,7 +176,7 @@ export class AnthropicDecoder implements StreamDecoder {
         this.#count(event.usage)
         return
       case 'message':
-        // A whole message: the server did not stream.
+        // A complete message, because the server did not stream.
         this.#begin(event)
         this.isDone = true
         return
@@ -195,7 +195,7 @@ export class AnthropicDecoder implements StreamDecoder {
     }
   }
 
-  /** A gateway may send a whole response in the first event, or send that event twice. */
+  /** A gateway may send the complete response in the first event, or send this event twice. */
   #begin(message: WireMessage | undefined): void {
     if (this.#hasBegun && (message?.id !== this.#messageId || this.#blocks.length > 0)) throw secondMessage('Anthropic')
     this.#hasBegun = true
@@ -253,18 +253,17 @@ export class AnthropicDecoder implements StreamDecoder {
     return true
   }
 
-  /** Adds a citation, which covers the whole block. Its text may follow later. */
+  /** Adds a citation that covers the whole block. The block's text may follow later. */
   #cite(block: OpenBlock, wire: object | undefined): void {
     if (wire === undefined) return
-    if (!isKnownCitation(wire))
-      this.builder.warn('Anthropic sent a citation of a kind that this version does not know: what it points at is left out.')
+    if (!isKnownCitation(wire)) this.builder.warn('Anthropic sent a citation of an unknown type. The citation source was dropped.')
     block.citations ??= []
     block.citations.push(wire as JsonObject) // Parsed JSON.
     const citation = namedCitation(citationOf(wire), this.#cited)
     if (Object.keys(citation).length > 0) this.builder.citation(block.key, citation)
   }
 
-  /** Opens a new block for each opening, whatever its index. A gateway may open a call twice. */
+  /** Opens a new block for each start event, regardless of its index. A gateway may start a call twice. */
   #open(index: number | undefined, wire: WireBlock | undefined): OpenBlock {
     const known = this.#find(index)
     const type = wordIn(wire?.type, 'the type of a content block')
@@ -276,7 +275,7 @@ export class AnthropicDecoder implements StreamDecoder {
     const block = this.#add(index, type === 'tool_use' ? 'call' : kindOf(type))
     if (block.kind !== 'other' || type === 'redacted_thinking') this.#unknown.look(wire ?? {}, knownFields.block)
     const { key } = block
-    // A block without content is replaced by another with the same index.
+    // Another block with the same index replaces a block without content.
     if (known !== undefined) this.builder.ends(known.key)
     if ((type === 'text' || type === 'thinking') && typeof (wire?.[type] ?? '') === 'string') this.builder.begins(key, type)
     switch (wire?.type) {
@@ -303,7 +302,7 @@ export class AnthropicDecoder implements StreamDecoder {
     return block
   }
 
-  /** Keeps the caller and toolset of a call, which must be sent back. */
+  /** Stores the caller and toolset of a call, which must be sent back. */
   #keepFields(key: number, { caller, toolset_name }: WireBlock): void {
     if (!isJsonObject(caller) && typeof toolset_name !== 'string') return
     this.builder.setProviderState(
@@ -341,13 +340,13 @@ export class AnthropicDecoder implements StreamDecoder {
     if (kind === 'other' && block.wire !== undefined) this.#closeOther(block)
   }
 
-  /** Returns the block of a delta. It may lack an opening, or be of another kind than its index says. */
+  /** Returns the block of a delta. The block's start event may be missing or of a different kind. */
   #block(index: number | undefined, kind: 'text' | 'thinking'): OpenBlock {
     const block = this.#find(index)
     return block === undefined || (block.kind !== kind && block.kind !== 'other') ? this.#add(index, kind) : block
   }
 
-  /** Finds a block by index. Without an index, as some servers send, the last block is meant. */
+  /** Finds a block by index. If a server omits the index, returns the last block. */
   #find(index: number | undefined): OpenBlock | undefined {
     return index === undefined || this.#byIndex.size === 0 ? this.#last : this.#byIndex.get(index)
   }
@@ -365,7 +364,7 @@ export class AnthropicDecoder implements StreamDecoder {
     if (typeof wire?.service_tier === 'string') this.builder.message.serviceTier = wire.service_tier
   }
 
-  /** Wraps state that is bound only to the model. */
+  /** Wraps state that is bound to the model only. */
   #own(payload: JsonObject): ProviderState {
     return { api: this.#model.api, model: this.#model.id, payload }
   }
@@ -380,14 +379,14 @@ function kindOf(type: string | undefined): 'text' | 'thinking' | 'other' {
   return type === 'text' || type === 'thinking' ? type : 'other'
 }
 
-/** Formats `{ category, explanation }`. */
+/** Formats a refusal's `{ category, explanation }`. */
 function detailsOf(value: unknown): string {
   const { category, explanation }: { category?: unknown; explanation?: unknown } = Object(value)
   const kind = typeof category === 'string' ? ` (${category})` : ''
   return typeof explanation === 'string' ? `${kind}: ${explanation.replace(/\.$/, '')}` : kind
 }
 
-/** Calls open with `{}` if fragments follow. */
+/** Calls start with `{}` if fragments follow. */
 function isEmptyInput(input: unknown): boolean {
   if (input === undefined || input === null) return true
   return isObject(input) && Object.keys(input).length === 0

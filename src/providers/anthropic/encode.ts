@@ -24,14 +24,14 @@ import { type AnthropicWire, keyHint, requestHeaders, systemTexts } from './iden
 import { anthropicProfile, keepsThinking } from './profile.ts'
 import { containerIn, searchJson, searchKnows } from './server-tools.ts'
 
-/** A call with the context of its response. */
+/** A call with the context needed to decode its response. */
 export interface AnthropicCall extends EncodedCall {
   prefixHash: string | undefined
   /** Documents that the response may cite. */
   cited: CitedDocuments
 }
 
-/** Cached data of a model and its conversations. */
+/** Cached data for a model and its conversations. */
 function knownOf(model: ModelConfig, wire: AnthropicWire) {
   const profile = anthropicProfile(model)
   const histories = (cites: boolean) => historiesOf(model, profile, wire, messageEncoder(cites))
@@ -44,7 +44,7 @@ function knownOf(model: ModelConfig, wire: AnthropicWire) {
   }
 }
 
-/** Returns the history caches by deferred tools: search results are only sent back with the same tools. */
+/** Returns the history caches by deferred tools, because search results are sent back only with the same tools. */
 function historiesOf(model: ModelConfig, profile: ModelProfile, { serverTools }: AnthropicWire, encoder: MessageEncoder) {
   const memory = (knows: NormaliseTarget['knowsTool']) =>
     new HistoryMemory(targetOf(model, profile, keepsThinking(model), knows), (head) => new TurnWriter(encoder, head))
@@ -59,8 +59,8 @@ function historiesOf(model: ModelConfig, profile: ModelProfile, { serverTools }:
 }
 
 /**
- * Creates a request encoder for the Messages API. It throws `ProviderError` for a request that cannot be sent. Cached model data belongs
- * to the provider: a module-level map would outlive it until a full garbage collection.
+ * Creates a request encoder for the Messages API, which throws `ProviderError` for a request that cannot be sent. The provider owns the
+ * cached model data, because a module-level map would retain it until a full garbage collection.
  *
  * Source: docs/providers/anthropic.md
  */
@@ -80,7 +80,7 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
   const { serverTools } = wire
   const search = deferred.length === 0 ? '' : searchJson(serverTools)
   const fitted = (tools: readonly ToolDefinition[]) => fittedTools(tools, profile.toolSchemas, warnings)
-  // Our tools come last: the cache breakpoint follows them, and must not be on a deferred one.
+  // Callable tools come last, because the cache breakpoint follows them and must not be on a deferred tool.
   const tools = [deferredJson(fitted(deferred)), search, serverTools.tools, toolsJson(fitted(request.tools))]
     .filter((part) => part !== '')
     .join(',')
@@ -91,7 +91,7 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
   const fields = generationFields(request, capabilities, continuesWithoutThinking(messages), warnings)
   const settings = { rules: ruled(request), capabilities, noSampling: whyNoSampling(fields) }
   Object.assign(fields, settingFieldsOf(request, settings, warnings))
-  // The rest of a paused response cannot have another format or tool choice.
+  // The rest of a paused response must use the same format and tool choice.
   if (request.continues === undefined) Object.assign(fields, formatFields(fields, format), toolChoiceFields(plan))
   const container = serverTools.tools === '' ? undefined : containerIn(request.messages, model)
   if (container !== undefined) fields.container = container
@@ -115,7 +115,7 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
   }
 }
 
-/** Whether to enable citations: the API requires the same for all documents of a request. */
+/** Returns whether to enable citations. The API requires the same value for all documents in a request. */
 function citesAll(plan: FormatPlan, rules: MediaRules, warnings: string[]): boolean {
   const { request } = plan
   if (!citesDocuments(plan, rules, warnings)) return false
@@ -123,7 +123,7 @@ function citesAll(plan: FormatPlan, rules: MediaRules, warnings: string[]): bool
     request.messages.some(({ content }) => content.some((block) => block.type === 'file' && block.citations === word))
   if (!hasCitations(false)) return true
   if (!hasCitations(true)) return false
-  adjusted(request, 'citations asked for of all documents: the service takes no request that cites only some', warnings)
+  adjusted(request, 'citations requested for all documents: the provider does not support only some', warnings)
   return true
 }
 
@@ -133,7 +133,7 @@ function formatFields(fields: JsonObject, plan: FormatPlan): JsonObject {
   return { output_config: { ...jsonObjectIn(fields.output_config), format: { type: 'json_schema', schema: plan.schema } } }
 }
 
-/** Returns the fields for the tool choice. Sequential calls are a part of it. */
+/** Returns the fields for the tool choice, which include the flag for sequential calls. */
 function toolChoiceFields({ choice, isSingle }: RequestPlan): JsonObject {
   if (choice === undefined && !isSingle) return {}
   const single = isSingle && choice !== 'none' ? { disable_parallel_tool_use: true } : {}
@@ -156,8 +156,8 @@ const rules: SettingRules = {
   user: (user) => ({ metadata: { user_id: user } }),
 }
 
-/** Recent models refuse both together. */
-const temperatureRules: SettingRules = { ...rules, topP: () => 'takes no topP beside temperature' }
+/** Recent models reject both settings together. */
+const temperatureRules: SettingRules = { ...rules, topP: () => 'accepts no topP with temperature' }
 
 function ruled({ temperature }: StreamRequest): SettingRules {
   return temperature === undefined ? rules : temperatureRules

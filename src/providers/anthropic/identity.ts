@@ -7,25 +7,25 @@ import type { ServerToolParts } from './server-tools.ts'
 export interface AnthropicWire {
   anthropicVersion: string
   dangerouslyAllowBrowser: boolean
-  /** `user-agent` for calls with an OAuth token; absent for API keys. */
+  /** `user-agent` for calls with an OAuth token. Absent for API keys. */
   oauthUserAgent?: string
   /** Provider-executed tools. */
   serverTools: ServerToolParts
-  /** Their secrets, for redaction. */
+  /** Secrets in these options, for redaction. */
   secrets: readonly string[]
 }
 
-/** The API refuses OAuth tokens without it. */
+/** The API rejects OAuth tokens without it. */
 const oauthIdentity = "You are Claude Code, Anthropic's official CLI for Claude."
 
 const oauthBetas = ['claude-code-20250219', 'oauth-2025-04-20']
 
-/** Hint for a token that needs an option; see {@link keyHint}. */
+/** Hint for a token that needs an option. See {@link keyHint}. */
 const oauthHint =
-  'It begins with sk-ant-oat, so it is an OAuth token, not an API key. Such tokens are sent only with the option oauth (read about its risk first).'
+  'It begins with sk-ant-oat, so it is an OAuth token, not an API key. To send it, set the option oauth (read about its risk first).'
 
 /**
- * Returns the headers of a request. Throws `ProviderError` `other` for a key that no header can carry.
+ * Returns a request's headers. Throws `ProviderError` `other` for a key that no header can carry.
  * Source: docs/providers/anthropic.md
  */
 export function requestHeaders({ model, credential }: StreamRequest, wire: AnthropicWire): Record<string, string> {

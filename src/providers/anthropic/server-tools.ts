@@ -15,27 +15,27 @@ interface DomainOptions {
   blockedDomains?: readonly string[] | undefined
 }
 
-/** Options of `anthropicTools.webSearch`. */
+/** Options for `anthropicTools.webSearch`. */
 export interface AnthropicWebSearchOptions extends DomainOptions {
-  /** Location of the user: `{ country: 'DE', city: 'Bonn' }`. */
+  /** The user's location: `{ country: 'DE', city: 'Bonn' }`. */
   userLocation?: { city?: string; region?: string; country?: string; timezone?: string } | undefined
 }
 
-/** Options of `anthropicTools.webFetch`. */
+/** Options for `anthropicTools.webFetch`. */
 export interface AnthropicWebFetchOptions extends DomainOptions {
   maxContentTokens?: number | undefined
   citations?: boolean | undefined
 }
 
-/** Options of `anthropicTools.mcp`. */
+/** Options for `anthropicTools.mcp`. */
 export interface AnthropicMcpOptions {
-  /** Name of the server, used in its tool names. */
+  /** The server's name, used in its tool names. */
   name: string
   /** `https` URL of a server with Streamable HTTP. */
   url: string
-  /** Sent only to the provider, with each request. */
+  /** The server's authorization token. Sent only to the provider, with each request. */
   authorizationToken?: string | undefined
-  /** Tools that the model may call. Default: all. */
+  /** Tools that the model can call. Default: all. */
   allowedTools?: readonly string[] | undefined
 }
 
@@ -103,11 +103,11 @@ export interface ServerToolParts {
   mcpServersJson: string
   betas: readonly string[]
   /**
-   * Whether one of the tools produced a block: the API refuses blocks of undeclared tools. Absent if none is declared here, because
-   * `body` may declare some.
+   * Returns whether one of the declared tools produced a block, because the API rejects blocks of undeclared tools. Absent if
+   * `serverTools` declares none, because `body` may declare some.
    */
   knows: ((block: ServiceToolContent) => boolean) | undefined
-  /** Whether one of them is a tool search. */
+  /** Whether one of the tools is a tool search. */
   searches: boolean
 }
 
@@ -117,22 +117,22 @@ const betas: readonly (readonly [string, string])[] = [
   ['advisor_', 'advisor-tool-2026-03-01'],
 ]
 
-/** Throws `ConfigError` `invalidOption` for declarations that the API would refuse. */
+/** Throws `ConfigError` `invalidOption` for declarations that the API would reject. */
 export function checkServerTools(tools: ServerTools): void {
   const servers = new Set(serversOf(tools).map(({ name }) => name))
   const toolsets = tools.filter(({ type }) => type === 'mcp_toolset').map(({ mcp_server_name: name }) => name)
   for (const { type, name, allowed_domains: allowed, blocked_domains: blocked } of tools) {
-    if (typeof type !== 'string') refuseServerTools('an entry has no type. Use anthropicTools, or the declaration of the service')
+    if (typeof type !== 'string') refuseServerTools("an entry has no type. Use anthropicTools or the provider's declaration")
     if (allowed !== undefined && blocked !== undefined)
-      refuseServerTools(`${String(name ?? type)} has allowed and blocked domains; the service takes one of them`)
+      refuseServerTools(`${String(name ?? type)} has both allowed and blocked domains; set only one`)
   }
   for (const name of toolsets)
     if (!servers.has(name ?? '')) refuseServerTools(`the toolset of ${JSON.stringify(name)} has no server. Use anthropicTools.mcp`)
   for (const name of servers)
     if (!toolsets.includes(name)) refuseServerTools(`the MCP server ${JSON.stringify(name)} has no toolset. Use anthropicTools.mcp`)
-  if (new Set(toolsets).size < toolsets.length) refuseServerTools('an MCP server has two toolsets; the service takes one')
+  if (new Set(toolsets).size < toolsets.length) refuseServerTools('an MCP server has two toolsets; one is allowed')
   if (tools.length > 0 && tools.every(({ defer_loading: isDeferred }) => isDeferred === true))
-    refuseServerTools('every tool has defer_loading; one must be there at once')
+    refuseServerTools('every tool has defer_loading; at least one must not')
 }
 
 /** Returns the request fields for `tools`. */
@@ -155,8 +155,8 @@ export function searchJson({ searches }: ServerToolParts): string {
 }
 
 /**
- * Returns which blocks can be sent back with the tools `deferred`. The API refuses references to undeclared tools, and all of them
- * without a search.
+ * Returns a predicate for blocks that can be sent back with the tools `deferred`. The API rejects references to undeclared tools, and all
+ * references without a search tool.
  */
 export function searchKnows(
   { knows, searches }: ServerToolParts,
@@ -164,7 +164,7 @@ export function searchKnows(
 ): (block: ServiceToolContent) => boolean {
   const names = new Set(deferred.map(({ name }) => name))
   return (block) => {
-    // A caller who declares a search also declares its tools, possibly in `body`.
+    // A caller that declares a search tool also declares its tools, possibly in `body`.
     if (!block.name.startsWith(searchName) || searches) return knows?.(block) ?? true
     const { tool_references: found }: { tool_references?: unknown } = Object(payloadOf(block).result?.content)
     return names.size > 0 && (!Array.isArray(found) || found.every((each) => names.has(Object(each).tool_name)))
@@ -187,7 +187,7 @@ function serversOf(tools: ServerTools): JsonObject[] {
   })
 }
 
-/** Returns the last container of this conversation, while it exists. */
+/** Returns this conversation's last container, unless it has expired. */
 export function containerIn(messages: readonly Message[], { api, id: model, provider }: ModelConfig): string | undefined {
   const named = messages.findLast(
     (message): message is AssistantMessage => message.role === 'assistant' && message.providerState?.payload.container !== undefined,

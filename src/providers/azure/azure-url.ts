@@ -8,7 +8,7 @@ export interface AzureAddress {
 }
 
 const deploymentPath = /^(.*?)\/openai\/deployments\/([^/]+)(\/.*)?$/
-/** Routes of other APIs that portals and examples show. */
+/** Routes of other APIs, as shown in portals and examples. */
 const otherRoute = /\/(chat\/completions|completions|models)$/
 const dated = /^\d{4}-\d{2}-\d{2}/
 
@@ -19,15 +19,15 @@ const dated = /^\d{4}-\d{2}-\d{2}/
  * - A resource root, with or without `/openai` or `/openai/v1`, and a Foundry project become `/openai/v1/responses`.
  * - `/openai/deployments/<name>` sets the deployment and uses that route too, because the Responses API is not scoped to deployments. Its
  *   `api-version` belongs to another API and is dropped.
- * - A dated `apiVersion`, as an option or in any other URL, selects `/openai/responses?api-version=…`. Another one (`preview`) is added
- *   to the current route.
+ * - A dated `apiVersion`, as an option or in any other URL, selects `/openai/responses?api-version=…`. Any other version (`preview`) is
+ *   added to the current route.
  * - A URL that ends with `/responses` is used unchanged. Other query parameters are kept.
  *
  * Throws `ProviderError` `other` for an invalid URL. Source: docs/providers/openai-responses.md
  */
 export function azureAddress(baseUrl: string, apiVersion: string | undefined): AzureAddress {
   if (!URL.canParse(baseUrl)) {
-    throw new ProviderError('other', 'baseUrl is not a URL. Give an absolute one, such as https://my-resource.openai.azure.com.')
+    throw new ProviderError('other', 'baseUrl is not a URL. Pass an absolute one, such as https://my-resource.openai.azure.com.')
   }
   const url = new URL(baseUrl)
   const path = url.pathname.replace(/\/+$/, '')
@@ -45,7 +45,7 @@ export function azureAddress(baseUrl: string, apiVersion: string | undefined): A
   return scoped?.[2] === undefined ? { url: url.href } : { url: url.href, deployment: decodeURIComponent(scoped[2]) }
 }
 
-/** Whether a key is an Entra ID token: a JWT has dots, Azure keys have none. */
+/** Returns whether a key is an Entra ID token: a JWT has dots, Azure keys have none. */
 export function isEntraToken(key: string): boolean {
   return /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/.test(key)
 }

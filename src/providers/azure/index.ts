@@ -18,9 +18,9 @@ import { azureAddress, isEntraToken } from './azure-url.ts'
 /** Kind of credential: a resource key, or an Entra ID token. */
 export type AzureAuth = 'apiKey' | 'entra'
 
-/** Options of `azureProvider`. */
+/** Options for `azureProvider`. */
 export interface AzureProviderOptions extends OpenAiResponsesProviderOptions {
-  /** The `api-version`. A dated one selects the older route. Default: none, which the current route supports. */
+  /** The `api-version`. A dated version selects the older route. Default: none, because the current route requires none. */
   apiVersion?: string
   /** Kind of credential. Default: detected from the key. */
   auth?: AzureAuth
@@ -28,11 +28,13 @@ export interface AzureProviderOptions extends OpenAiResponsesProviderOptions {
   imageDeployment?: string
 }
 
-/** Options of `azure`. `resource` or `baseUrl` is required. */
+/** Options for `azure`. `resource` or `baseUrl` is required. */
 export interface AzureOptions extends Omit<ProviderOptions, 'compat'>, AzureProviderOptions {
-  /** Resource name: `my-resource` stands for `https://my-resource.openai.azure.com`. */
+  /** Resource name. `my-resource` means `https://my-resource.openai.azure.com`. */
   resource?: string
-  /** Model of the deployment, which determines its capabilities. Default: by the deployment name, else the newest model. */
+  /**
+   * Model behind the deployment, which determines its capabilities. Default: derived from the deployment name, otherwise the newest model.
+   */
   underlyingModel?: string
 }
 
@@ -46,16 +48,16 @@ const factoryOptions = optionsOf<AzureOptions>({ ...modelTable, ...ownTable, res
 const providerOptions = optionsOf<AzureProviderOptions>(ownTable)
 
 /**
- * Creates a model for an Azure OpenAI deployment over the Responses API.
+ * Creates a model for an Azure OpenAI deployment, called over the Responses API.
  *
  * **Contract**
  * - `baseUrl` may be any form that Azure documents: root, `/openai/v1`, `/openai/deployments/<name>`, on `openai.azure.com`,
  *   `services.ai.azure.com` or `cognitiveservices.azure.com`. A deployment in the URL is used.
- * - A prompt refused by Azure's content filter gives a response with stop reason `guardRail`.
- * - Defaults: the context window of the model's family (128,000 tokens if unknown), the maximum output of the model. Prices are unknown
- *   unless `cost` is set.
- * - Throws `ConfigError` `invalidOption` without `resource` and `baseUrl`, for an invalid `resource` (the key would go to another host),
- *   and for a wrong option. Without a key, a `baseUrl`, a `fetch` or an authenticating header, `new Agent` throws.
+ * - If Azure's content filter rejects a prompt, the response has stop reason `guardRail`.
+ * - Defaults: the context window of the model's family (128,000 tokens if unknown), the model's maximum output. Prices are unknown unless
+ *   `cost` is set.
+ * - Throws `ConfigError` `invalidOption` without `resource` and `baseUrl`, for an invalid `resource` (the key would be sent to another
+ *   host), and for an invalid option. Without a key, `baseUrl`, `fetch` or authenticating header, `new Agent` throws.
  *
  * Source: docs/providers/openai-responses.md
  *
@@ -68,13 +70,10 @@ export function azure(deployment: string, options: AzureOptions): Model {
   checkFactory(deployment, options, factoryOptions)
   const { resource, underlyingModel } = options
   if (options.baseUrl === undefined && resource === undefined) {
-    throw new ConfigError('invalidOption', `azure("${deployment}") needs a resource or a baseUrl, to know where the deployment is.`)
+    throw new ConfigError('invalidOption', `azure("${deployment}") needs a resource or a baseUrl that locates the deployment.`)
   }
   if (resource !== undefined && !/^[a-zA-Z0-9-]+$/.test(resource)) {
-    throw new ConfigError(
-      'invalidOption',
-      `resource "${resource}" is no name of a resource: give its name alone, or its address as baseUrl.`,
-    )
+    throw new ConfigError('invalidOption', `resource "${resource}" is not a resource name. Pass only the name, or the URL as baseUrl.`)
   }
   const defaults = {
     api: 'azureOpenAiResponses',
@@ -89,13 +88,13 @@ export function azure(deployment: string, options: AzureOptions): Model {
   if (underlyingModel === undefined) return createModel(deployment, defaults, options, provider)
   const behind = modelConfig(underlyingModel, defaults, options)
   const { contextWindow, cost, reasoning } = behind
-  // A catalogue lists models, not deployment names.
+  // Uses the model name, because catalogues do not list deployment names.
   const { catalogue: _asked, ...others } = options
   const known = { ...others, contextWindow, cost, reasoning, capabilities: responsesCapabilities(behind) }
   return createModel(deployment, defaults, known, provider)
 }
 
-/** Creates a provider for the Responses API on Azure. It is stateless and serves any number of deployments and runs. */
+/** Creates a provider for the Responses API on Azure. The provider is stateless and serves any number of deployments and runs. */
 export function azureProvider(options: AzureProviderOptions = {}): StreamProvider {
   checkOptions(options, providerOptions)
   return deploymentProvider(options)
@@ -128,12 +127,12 @@ function azureRoute({ model, credential }: StreamRequest, { apiVersion, auth, im
   return { url, model: deployment, headers: mergeHeaders(own, model.headers) }
 }
 
-/** Adds a hint to a 404 of Azure; returns other errors unchanged. */
+/** Adds a hint to an Azure 404 error. Returns other errors unchanged. */
 function explained(error: ProviderError, { model }: StreamRequest, apiVersion: string | undefined): ProviderError {
   if (error.status !== 404) return error
   const { url, deployment = model.id } = azureAddress(model.baseUrl, apiVersion)
   const { origin, pathname } = new URL(url)
-  const message = `${error.message} Either ${origin} has no deployment named "${deployment}", or it does not serve ${pathname}. The model id must be the name of a deployment; a new one takes some minutes. For the path, set baseUrl to the endpoint of the resource, and no apiVersion.`
+  const message = `${error.message} Either ${origin} has no deployment named "${deployment}", or it does not serve ${pathname}. Pass a deployment name as the model id; a new deployment needs a few minutes. For the path, set baseUrl to the resource endpoint and omit apiVersion.`
   return new ProviderError(error.code, message, {
     status: 404,
     isRetryable: error.isRetryable,

@@ -11,14 +11,14 @@ export interface AwsCredentials {
 }
 
 /**
- * Returns temporary credentials; AWS SDK credential providers fit. Called before each request and may cache; `forceRefresh` is true after
- * the service rejected the credentials.
+ * Returns temporary credentials. Accepts AWS SDK credential providers. Called before each request and may cache. `forceRefresh` is true
+ * after AWS rejected the credentials.
  */
 export type AwsCredentialSource = (options?: { forceRefresh?: boolean }) => Promise<AwsCredentials>
 
-/** Credentials for Bedrock: one of these, or none with a proxy. */
+/** Credentials for Bedrock. Set one of these options, or none when using a proxy. */
 export interface BedrockKeys {
-  /** A Bedrock API key, sent unchanged; or `accessKeyId:secretAccessKey[:sessionToken]` for signing. */
+  /** A Bedrock API key, sent unchanged, or `accessKeyId:secretAccessKey[:sessionToken]` for signing. */
   apiKey?: ApiKey
   /** With `secretAccessKey`: long-lived or temporary credentials for signing. */
   accessKeyId?: string
@@ -29,20 +29,20 @@ export interface BedrockKeys {
 }
 
 /**
- * Returns credentials as one text per call: a Bedrock API key, or AWS credentials joined by colons. Throws `ConfigError` `invalidOption`
- * for half a pair.
+ * Returns the credentials for each call as one string: a Bedrock API key, or AWS credentials joined by colons. Throws `ConfigError`
+ * `invalidOption` for an incomplete pair of AWS credentials.
  */
 export function bedrockCredentials(keys: BedrockKeys): CredentialProvider | undefined {
   const { accessKeyId, secretAccessKey, sessionToken, credentials } = keys
   if (credentials !== undefined) return refreshing(credentials)
   if (accessKeyId === undefined && secretAccessKey === undefined) return credentialsOf(keys.apiKey)
   if (accessKeyId === undefined || secretAccessKey === undefined) {
-    throw new ConfigError('invalidOption', 'accessKeyId and secretAccessKey belong together, and one of them is missing. Give both.')
+    throw new ConfigError('invalidOption', 'accessKeyId and secretAccessKey must be set together. Pass both.')
   }
   return staticCredential(joined({ accessKeyId, secretAccessKey, sessionToken }))
 }
 
-/** Parses AWS credentials from a text; `undefined` for a Bedrock API key, which has no colon. A session token may have some. */
+/** Parses AWS credentials, or `undefined` for a Bedrock API key, which contains no colon. A session token may contain colons. */
 export function awsCredentialsOf(credential: string): AwsCredentials | undefined {
   const [accessKeyId = '', secretAccessKey, ...token] = credential.trim().split(':')
   if (secretAccessKey === undefined || accessKeyId === '' || secretAccessKey === '') return undefined
@@ -50,7 +50,7 @@ export function awsCredentialsOf(credential: string): AwsCredentials | undefined
   return sessionToken === '' ? { accessKeyId, secretAccessKey } : { accessKeyId, secretAccessKey, sessionToken }
 }
 
-/** Returns all secrets in `credential` for redaction, as a whole and in parts. */
+/** Returns all secrets in `credential` for redaction: the whole string and its parts. */
 export function secretsOf(credential: string): readonly string[] {
   const aws = awsCredentialsOf(credential)
   if (aws === undefined) return [credential]

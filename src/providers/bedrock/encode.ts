@@ -35,14 +35,14 @@ export interface BedrockWire {
   serverTools?: ServerTools
 }
 
-/** A call with the context of its response. */
+/** A call with the context needed to decode its response. */
 export interface BedrockCall extends EncodedCall {
   prefixHash: string | undefined
   /** Documents that the response may cite. */
   cited: CitedDocuments
 }
 
-/** Cached data of a model and its conversations. */
+/** Cached data for a model and its conversations. */
 function knownOf(model: ModelConfig, { underlyingModel }: BedrockWire) {
   const profile = bedrockProfile(model, underlyingModel)
   const { resultStatus, thinkingField } = profile.family
@@ -62,7 +62,7 @@ type Known = ReturnType<typeof knownOf>
  *
  * - Rejects with `ProviderError` `schemaMismatch` for a response format that the model does not support, and `other` for a request that
  *   cannot be sent.
- * - Cached model data belongs to the provider: a module-level map would outlive it until a full garbage collection.
+ * - The provider owns the cached model data, because a module-level map would retain it until a full garbage collection.
  *
  * Source: docs/providers/bedrock.md
  */
@@ -87,14 +87,14 @@ function encodeRequest(request: StreamRequest, { region, serverTools = [] }: Bed
   return { ...call, sign: async (made) => mergeHeaders(await bedrockAuthHeaders(made, credential, place), made.headers) }
 }
 
-/** The API's error for the bare id of most models, with either apostrophe. */
+/** The API's error for model ids that require an inference profile, with either apostrophe. */
 const onlyByProfile = /on-demand throughput isn.t supported/
 
 /** Hints for AWS credential errors, by message or error name. */
 const credentialHints: readonly (readonly [pattern: RegExp, hint: string])[] = [
   [
     /signature (?:expired|not yet current)|RequestExpired/i,
-    'The signature has expired: the clock of this machine is wrong, or the request was held back. Set the clock.',
+    'The signature has expired: the system clock is wrong, or the request was delayed. Set the clock.',
   ],
   [
     /expiredtoken|token\b.{0,40}\bexpired/i,
@@ -109,7 +109,7 @@ const credentialHints: readonly (readonly [pattern: RegExp, hint: string])[] = [
 const refusalHint: RefusalHint = (code, message, names) => {
   if (code === 'auth') return credentialHints.find(([pattern]) => pattern.test(`${message} ${names}`))?.[1]
   return onlyByProfile.test(message)
-    ? 'Put the region of an inference profile before the model id (us., eu., global.), or give its ARN.'
+    ? 'Prefix the model id with the region of an inference profile (us., eu., global.), or pass its ARN.'
     : undefined
 }
 
@@ -124,11 +124,11 @@ function bodyOf(
   const { request, format } = plan
   if (plan.isSingle) leaveOut(request, 'parallelToolCalls', undefined, warnings)
   const { systemPrompt } = request
-  // Our tools come last: the cache breakpoint follows them.
+  // Callable tools come last, because the cache breakpoint follows them.
   const tools = [...serverTools.map((tool) => toJson(tool)), toolsOf(request, profile, target, warnings)]
     .filter((part) => part !== '')
     .join(',')
-  // The API refuses citations together with a response format.
+  // The API rejects citations together with a response format.
   const isBound = format.kind === 'schema'
   if (isBound) citesDocuments(format, capabilities, warnings)
   const { messages, writer, leftOut } = (isBound ? uncited : history).write(
@@ -137,12 +137,12 @@ function bodyOf(
   )
   warnings.push(...leftOut)
   if (writer.crowdedOut > 0)
-    warnings.push(`${writer.crowdedOut} files left out of a request: this service takes ${maxDocuments} such files in a message.`)
+    warnings.push(`Dropped ${writer.crowdedOut} files from a request: the provider accepts at most ${maxDocuments} such files per message.`)
   const { inferenceConfig, additional, topLevel } = generationOf(request, messages, family.thinkingField, capabilities, warnings)
   const marks = new CacheMarks(family.cachePoints === 'none' ? { type: 'disabled' } : request.cache, breakpointOf(request))
   const block = systemPrompt.trim() === '' ? '' : marks.putIn('cacheSystem', toJson({ text: systemPrompt }))
   const declared = family.cachePoints === 'all' ? marks.putIn('cacheTools', tools) : tools
-  // Not joined, to avoid a copy: messages may be megabytes.
+  // Not joined, to avoid copying messages of several megabytes.
   let body = `{"messages":${writer.toJson(marks.isWanted('cacheMessages') ? marks : undefined)}`
   if (block !== '') body += `,"system":[${block}]`
   if (Object.keys(inferenceConfig).length > 0) body += `,"inferenceConfig":${toJson(inferenceConfig)}`
@@ -172,7 +172,7 @@ function outputConfigOf(name: string, schema: JsonObject): JsonObject {
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } }
 }
 
-/** Returns the tools. A history with calls requires tools: without any, the called ones are declared. */
+/** Returns the tools. The API requires tools for a history with calls, so if there are none, declares the called tools. */
 function toolsOf({ tools, messages }: StreamRequest, { toolSchemas }: ModelProfile, target: NormaliseTarget, warnings: string[]): string {
   if (tools.length > 0 || !messages.some(hasCalls)) return toolsJson(fittedTools(tools, toolSchemas, warnings))
   const names = new Set<string>()
@@ -181,7 +181,7 @@ function toolsOf({ tools, messages }: StreamRequest, { toolSchemas }: ModelProfi
   }
   const removedTool = (name: string): ToolDefinition => ({
     name,
-    description: 'No longer available: do not call it.',
+    description: 'No longer available. Do not call it.',
     parameters: { type: 'object' },
   })
   return toolsJson(Array.from(names, removedTool))

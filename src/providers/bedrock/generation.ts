@@ -7,7 +7,7 @@ import { continuesWithoutThinking, generationFields, whyNoSampling } from '../ki
 import { adjusted, effortFor, leaveOut, type SettingRules, settingFieldsOf, upToOne } from '../kit/settings/write-settings.ts'
 import type { ThinkingField } from './profile.ts'
 
-/** Generation fields of a request. */
+/** A request's generation fields. */
 export interface Generation {
   inferenceConfig: JsonObject
   /** `additionalModelRequestFields`; may be empty. */
@@ -29,8 +29,8 @@ const claudeRules: SettingRules = {
   // Set at each breakpoint.
   cacheTtl: () => ({}),
 }
-/** Recent models refuse both together. */
-const temperatureRules: SettingRules = { ...claudeRules, topP: () => 'takes no topP beside temperature' }
+/** Recent models reject both settings together. */
+const temperatureRules: SettingRules = { ...claudeRules, topP: () => 'accepts no topP with temperature' }
 
 /** Returns the generation fields for `request` as the model's family requires. Adds omitted settings to `warnings`. */
 export function generationOf(
@@ -64,10 +64,10 @@ export function generationOf(
   }
 }
 
-/** Nova refuses these with its highest effort. */
+/** Settings that Nova rejects at its highest effort. */
 function withoutLimits(request: StreamRequest, inferenceConfig: JsonObject, warnings: string[]): JsonObject {
   const names = Object.keys(inferenceConfig)
-  if (names.length > 0) adjusted(request, `${names.join(' and ')} left out: Nova does not take them at its highest effort`, warnings)
+  if (names.length > 0) adjusted(request, `${names.join(' and ')} dropped: Nova does not accept them at its highest effort`, warnings)
   return {}
 }
 
@@ -88,7 +88,7 @@ function claudeGeneration(
   }
 }
 
-/** Sorts settings into the three places of a request. */
+/** Distributes settings over a request's three parts. */
 function sorted({ top_k: topK, serviceTier, performanceConfig, ...inferenceConfig }: JsonObject): Generation {
   return {
     inferenceConfig,

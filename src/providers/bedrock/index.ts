@@ -41,25 +41,25 @@ export const bedrockTools = {
 function checkServerTools(tools: ServerTools): void {
   for (const tool of tools) {
     if (typeof Object(tool.systemTool).name === 'string') continue
-    const advice = 'Each entry is { systemTool: { name } }. Use bedrockTools.'
-    throw new ConfigError('invalidOption', `serverTools: ${JSON.stringify(Object.keys(tool))} is no tool of the service. ${advice}`)
+    const advice = 'Pass entries of the form { systemTool: { name } }, or use bedrockTools.'
+    throw new ConfigError('invalidOption', `serverTools: ${JSON.stringify(Object.keys(tool))} is not a tool of the provider. ${advice}`)
   }
 }
 
 export type { AwsCredentialSource, AwsCredentials } from './credentials.ts'
 export { bedrockRegion } from './sign.ts'
 
-/** Options of `bedrockProvider`: region, underlying model and provider-executed tools. */
+/** Options for `bedrockProvider`: region, underlying model and provider-executed tools. */
 export interface BedrockProviderOptions extends TransportOptions {
-  /** Region of the endpoint and of signatures. Default: that of an ARN, else that of an AWS `baseUrl`, else `us-east-1`. */
+  /** Region of the endpoint and signatures. Default: the region in an ARN, otherwise in an AWS `baseUrl`, otherwise `us-east-1`. */
   region?: string
-  /** Model id behind an ARN that does not contain it (application inference profiles). The request format depends on it. */
+  /** Model id for an ARN that does not contain one (application inference profiles). Determines the request format. */
   underlyingModel?: string
-  /** Provider-executed tools: those of `bedrockTools`, or raw declarations. */
+  /** Provider-executed tools from `bedrockTools`, or raw declarations. */
   serverTools?: ServerTools
 }
 
-/** Options of `bedrock`: model settings, credentials, and those of `bedrockProvider`. */
+/** Options for `bedrock`: model settings, credentials, and the options of `bedrockProvider`. */
 export type BedrockOptions = Omit<ProviderOptions, 'compat' | 'apiKey'> & BedrockProviderOptions & BedrockKeys
 
 const ownTable: OptionTable<BedrockProviderOptions> = {
@@ -79,15 +79,15 @@ const factoryOptions = optionsOf<BedrockOptions>({ ...modelTable, ...ownTable, .
 const providerOptions = optionsOf<BedrockProviderOptions>(ownTable)
 
 /**
- * Creates a model of Amazon Bedrock, called through ConverseStream.
+ * Creates an Amazon Bedrock model, called over ConverseStream.
  *
  * **Contract**
  * - `id` is a model id, an inference profile (`us.anthropic.claude-sonnet-4-6`) or an ARN. Most models are only available through
  *   profiles.
- * - Sends no request. Throws `ConfigError` `invalidOption` for half a pair of AWS credentials, for an invalid region, and for a wrong
- *   option. Without credentials, a `baseUrl`, a `fetch` or an authenticating header, `new Agent` throws.
- * - Defaults: a context window of 200,000 tokens, the maximum output of the model, the public endpoint of the region. Prices are unknown
- *   unless `cost` is set.
+ * - Sends no request. Throws `ConfigError` `invalidOption` for incomplete AWS credentials, for an invalid region, and for an invalid
+ *   option. Without credentials, `baseUrl`, `fetch` or authenticating header, `new Agent` throws.
+ * - Defaults: a context window of 200,000 tokens, the model's maximum output, the region's public endpoint. Prices are unknown unless
+ *   `cost` is set.
  *
  * Source: docs/providers/bedrock.md
  *
@@ -111,7 +111,7 @@ export function bedrock(id: string, options: BedrockOptions = {}): Model {
   return createModel(id, defaults, options, converse(options), bedrockCredentials(options))
 }
 
-/** Creates a provider for ConverseStream. It is stateless and serves any number of models and runs. */
+/** Creates a provider for ConverseStream. The provider is stateless and serves any number of models and runs. */
 export function bedrockProvider(options: BedrockProviderOptions = {}): StreamProvider {
   checkOptions(options, providerOptions)
   return converse(options)
@@ -130,7 +130,7 @@ function converse(options: BedrockProviderOptions): StreamProvider {
       says: ['context', 'citations'],
       guards: [
         ...['modelId', 'system', 'toolConfig.tools', 'toolConfig.toolChoice'],
-        // These fields can use the model's native format.
+        // Fields that can contain the model's native format.
         ...['model', 'messages', 'system', 'tools', 'tool_choice', 'stream'].map((name) => `additionalModelRequestFields.${name}`),
       ],
     },

@@ -6,19 +6,19 @@ import { type AwsCredentials, awsCredentialsOf } from './credentials.ts'
 
 const defaultRegion = 'us-east-1'
 
-/** Returns the region of a model: that of its ARN, else of its AWS host, else `us-east-1`. */
+/** Returns a model's region, from its ARN, otherwise from its AWS host, otherwise `us-east-1`. */
 export function bedrockRegion(id: string, baseUrl: string | undefined): string {
   const named = /^arn:[^:]*:[^:]*:([a-z0-9-]+):/.exec(id) ?? /\/\/bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\./.exec(baseUrl ?? '')
   return named?.[1] ?? defaultRegion
 }
 
 /**
- * Returns the public endpoint of a region. Throws `ConfigError` `invalidOption` for an invalid region, because the key would go to
- * another host.
+ * Returns a region's public endpoint. Throws `ConfigError` `invalidOption` for an invalid region, because the key would be sent to another
+ * host.
  */
 export function endpointOf(region: string): string {
   if (!/^[a-z0-9-]+$/.test(region)) {
-    throw new ConfigError('invalidOption', `region "${region}" is none of AWS. Give one such as us-east-1.`)
+    throw new ConfigError('invalidOption', `region "${region}" is not an AWS region. Use one such as us-east-1.`)
   }
   return `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
 }
@@ -42,7 +42,7 @@ export async function bedrockAuthHeaders(request: Signable, credential: string, 
 }
 
 /**
- * Signs `request` (AWS Signature Version 4, service `bedrock`). The signature is valid for five minutes by the clock of AWS.
+ * Signs `request` (AWS Signature Version 4, service `bedrock`). The signature is valid for five minutes, by the AWS clock.
  *
  * **Contract**
  * - Signs the method, the path (encoded twice, as AWS requires), the host, `content-type`, every `x-amz-…` header and the SHA-256 of the
@@ -54,7 +54,7 @@ export async function signatureHeaders(request: Signable, credentials: AwsCreden
   if (subtle === undefined) {
     throw new ProviderError(
       'other',
-      'Signing for Amazon Bedrock needs WebCrypto, which pages have on https and localhost only. Use a proxy.',
+      'Signing for Amazon Bedrock needs WebCrypto, which browsers offer only on https and localhost. Use a proxy.',
     )
   }
   const { accessKeyId, secretAccessKey, sessionToken } = credentials

@@ -6,17 +6,17 @@ import type { ToolChoice } from '../../contract/model/request-settings.ts'
 /** Response format for a model without native tool calls. */
 export interface ConstrainedForm {
   schema: JsonSchema
-  /** Describes the format and the tools to the model. */
+  /** Instructions that describe the format and the tools to the model. */
   guide: string
 }
 
-/** Keys for the text and the calls of a response. */
+/** Keys for the text and a response's calls. */
 export const sayName = 'say'
 export const callsName = 'calls'
 
 /**
- * Returns the format of responses with calls: `{ say, calls: [{ name, arguments }] }`. `answer` is the schema of `say` if a response
- * format was requested; until the final response the model may omit it.
+ * Returns the format of responses with calls: `{ say, calls: [{ name, arguments }] }`. If a response format was requested, `answer` is the
+ * schema of `say`, which the model may omit until the final response.
  */
 export function constrainedForm(tools: readonly ToolDefinition[], choice: ToolChoice | undefined, answer?: JsonSchema): ConstrainedForm {
   const named = typeof choice === 'object' && 'tool' in choice ? [choice.tool] : typeof choice === 'object' ? choice.allowed : undefined
@@ -24,7 +24,7 @@ export function constrainedForm(tools: readonly ToolDefinition[], choice: ToolCh
   const mustCall = choice === 'required' || (typeof choice === 'object' && ('tool' in choice || choice.mode === 'required'))
   const call = ({ name, parameters }: ToolDefinition): JsonObject => ({
     type: 'object',
-    properties: { name: { const: name }, arguments: parameters as JsonObject }, // A JSON Schema is JSON.
+    properties: { name: { const: name }, arguments: parameters as JsonObject }, // The type does not express that a JSON Schema is JSON.
     required: ['name', 'arguments'],
     additionalProperties: false,
   })
@@ -43,8 +43,8 @@ export function constrainedForm(tools: readonly ToolDefinition[], choice: ToolCh
 function guideTo(tools: readonly ToolDefinition[]): string {
   const list = tools.map(({ name, description, parameters }) => `- ${name}: ${description}\n  arguments: ${JSON.stringify(parameters)}`)
   return [
-    'You can use tools. Answer with JSON: {"say": what you say to the user, "calls": the tools you need now}.',
-    'Leave "calls" empty when you can answer. The results of calls come in the next message; do not invent them.',
+    'You can use tools. Respond with JSON: {"say": your message to the user, "calls": the tools you need now}.',
+    'Leave "calls" empty when you can answer. The next message contains the results of calls; do not invent them.',
     'Tools:',
     ...list,
   ].join('\n')

@@ -8,20 +8,20 @@ import { BrowserModelProvider } from './provider.ts'
 
 export type { BrowserAi, BrowserModelAvailability, LanguageModelInterface, LanguageModelSession } from './language-model.ts'
 
-/** Options of `chromeAi`. All are optional. */
+/** Options for `chromeAi`. All are optional. */
 export interface ChromeAiOptions {
   /**
-   * Languages of the conversation, such as `en` and `de`; the browser may need to download more for them. Default: the browser decides.
+   * The conversation's languages, such as `en` and `de`. The browser may download additional data for them. Default: the browser decides.
    */
   languages?: readonly string[]
-  /** Called during the model download; `loaded` goes from 0 to 1. The browser reports its errors. */
+  /** Called during the model download. `loaded` increases from 0 to 1. The browser reports errors of this function. */
   onDownload?: (progress: { loaded: number }) => void
   /**
-   * `native`: the model calls tools itself if the browser supports it, else `constrained`: calls are structured responses. Default:
-   * `native`.
+   * `native`: uses the browser's tool calls if supported, otherwise `constrained`. `constrained`: requests calls as structured responses.
+   * Default: `native`.
    */
   toolUse?: 'native' | 'constrained'
-  /** Context window of a session in tokens, for compaction. Responses count too. Default: 9,216. */
+  /** Context window of a session in tokens, including responses, for compaction. Default: 9,216. */
   contextWindow?: number
   /** Prompt API objects. Default: the globals. */
   ai?: BrowserAi
@@ -36,34 +36,35 @@ const chromeOptions = optionsOf<ChromeAiOptions>({
 })
 
 /**
- * Creates a model that uses the browser's built-in model through the Prompt API (`LanguageModel`). Needs no key or server; data stays on
+ * Creates a model that uses the browser's built-in model through the Prompt API (`LanguageModel`). Requires no key or server. Data stays on
  * the device.
  *
  * **Contract**
- * - Each call creates a session from the history and destroys it. A prompt that does not fit gives `contextOverflow`, so that the run
- *   compacts: the browser would silently drop the beginning.
+ * - Each call creates a session from the history and destroys it. A prompt that does not fit fails with `contextOverflow`, so that the run
+ *   compacts the history. The browser would silently drop the beginning.
  * - Images and audio are sent as bytes. The browser enforces `responseFormat`. Unsupported settings are omitted with a warning.
  * - Without a built-in model, a call fails with `ProviderError` `unsupported`: check {@link availability} first.
- * - Throws `ConfigError` `invalidOption` for a wrong option.
+ * - Throws `ConfigError` `invalidOption` for an invalid option.
  *
  * Source: docs/providers/browser-models.md
  *
  * @example
- * const model = (await availability()) === 'unavailable' ? anthropic('claude-sonnet-4-6', { baseUrl }) : chromeAi({ onDownload: ({ loaded }) => show(loaded) })
+ * const model = (await availability()) === 'unavailable' ? anthropic('claude-sonnet-4-6', { baseUrl }) : chromeAi({ onDownload: ({ loaded
+ * }) => show(loaded) })
  */
 export function chromeAi(options: ChromeAiOptions = {}): Model {
   check(options)
   const { languages = [], onDownload, toolUse = 'native', contextWindow = 9216, ai } = options
   return {
     config: {
-      ...{ id: 'browser', name: 'The model of this browser', api: 'chromeAi', provider: 'chrome-ai', baseUrl: '' },
+      ...{ id: 'browser', name: "The browser's model", api: 'chromeAi', provider: 'chrome-ai', baseUrl: '' },
       ...{ reasoning: false, contextWindow, maxTokens: 0, cost: { ...unknownCost }, headers: {} },
     },
     provider: new BrowserModelProvider({ ai: () => ai ?? globalAi(), toolUse, languages, onDownload }),
   }
 }
 
-/** Returns whether this browser has a model or can download one; `unavailable` if it lacks the API. Never rejects. */
+/** Resolves with whether this browser has a model or can download one. `unavailable` if the browser lacks the API. Never rejects. */
 export async function availability({
   languages = [],
   ai = globalAi(),
@@ -80,10 +81,10 @@ function check(options: ChromeAiOptions): void {
   checkOptions(options, chromeOptions)
   const { ai } = options
   if (ai !== undefined && typeof ai.LanguageModel?.create !== 'function')
-    throw new ConfigError('invalidOption', 'ai must be { LanguageModel }, as a browser has it.')
+    throw new ConfigError('invalidOption', 'ai must be { LanguageModel }, as provided by the browser.')
 }
 
-/** Returns the global object if it has the API. */
+/** Returns the global object if it provides the API. */
 function globalAi(): BrowserAi | undefined {
   return 'LanguageModel' in globalThis ? (globalThis as unknown as BrowserAi) : undefined // Just checked.
 }

@@ -22,7 +22,7 @@ interface Expected {
   languages?: readonly string[]
 }
 
-/** Requirements of a session. */
+/** A session's requirements. */
 export interface SessionCore {
   expectedInputs?: Expected[]
   expectedOutputs?: Expected[]
@@ -90,7 +90,7 @@ export function usedBy({ contextUsage, inputUsage }: LanguageModelSession): numb
   return contextUsage ?? inputUsage ?? 0
 }
 
-/** Returns the context window of a session; infinite if unknown. */
+/** Returns a session's context window, or infinite if unknown. */
 export function windowOf({ contextWindow, inputQuota }: LanguageModelSession): number {
   return contextWindow ?? inputQuota ?? Number.POSITIVE_INFINITY
 }
@@ -106,8 +106,8 @@ const codes: { readonly [name: string]: ProviderErrorCode } = {
 }
 
 const hints: { readonly [name: string]: string } = {
-  NotAllowedError: 'The browser downloads the model only after a user gesture. Make the first call in a click handler.',
-  NotSupportedError: 'The browser does not take this language, medium or schema. availability() of phi-core/browser says so beforehand.',
+  NotAllowedError: 'The browser downloads the model only after a user gesture. Make the first call from a click handler.',
+  NotSupportedError: 'The browser does not support this language, medium or schema. Check availability() of phi-core/browser first.',
 }
 
 /** Converts a browser error or an abort to a provider error. */

@@ -28,7 +28,7 @@ import {
 } from './language-model.ts'
 import { kindsIn, promptsOf, type ToolUse } from './prompts.ts'
 
-/** Dependencies of the provider. */
+/** The provider's dependencies. */
 export interface BrowserModelParts {
   /** Returns the Prompt API, or `undefined` if the browser lacks it. */
   ai: () => BrowserAi | undefined
@@ -41,7 +41,7 @@ export interface BrowserModelParts {
 interface Call {
   core: SessionCore
   system: string
-  /** History without the last message, which becomes the prompt. */
+  /** History without the last message, which is the prompt. */
   before: PromptMessage[]
   last: PromptMessage[]
   constraint: JsonSchema | undefined
@@ -49,7 +49,7 @@ interface Call {
   warnings: string[]
 }
 
-/** Images and audio are sent as bytes; the browser fetches nothing. */
+/** Images and audio are sent as bytes. The browser fetches nothing. */
 const media = { media: ['image/*', 'audio/*'], mediaByUrl: [], mediaById: [] }
 const mediaTarget: MediaTarget = { api: 'chromeAi', codec: { media: () => media } }
 
@@ -107,7 +107,7 @@ export class BrowserModelProvider implements StreamProvider {
     if (ai !== undefined) return ai
     throw new ProviderError(
       'unsupported',
-      'This browser has no model of its own: LanguageModel is not there. Ask availability() first, and use another model.',
+      'This browser has no built-in model: LanguageModel is undefined. Check availability() first, and use another model.',
     )
   }
 
@@ -119,7 +119,7 @@ export class BrowserModelProvider implements StreamProvider {
     const answerSchema = formOf(responseFormat)
     const form = tools.kind === 'constrained' ? constrainedForm(declared, toolChoice, answerSchema) : undefined
     if (tools.kind === 'native' && toolChoice !== undefined && toolChoice !== 'auto')
-      warnings.push('toolChoice: the model of the browser decides itself which tools it calls')
+      warnings.push("toolChoice: the browser's model decides which tools it calls")
     const prompts = promptsOf(normalise(request.messages, targets(request.model)), tools)
     const system = [systemPrompt, form?.guide ?? ''].filter((part) => part !== '').join('\n\n')
     return {
@@ -129,7 +129,7 @@ export class BrowserModelProvider implements StreamProvider {
     }
   }
 
-  /** Displaying a request does not need browser objects. */
+  /** Encoding a request for display does not require browser objects. */
   #toolUse(hasTools: boolean, purpose: 'asked' | 'shown'): ToolUse {
     if (!hasTools) return { kind: 'none' }
     const ai = purpose === 'shown' ? this.#parts.ai() : this.#ai()
@@ -159,10 +159,10 @@ export class BrowserModelProvider implements StreamProvider {
     if (availability === 'unavailable')
       throw new ProviderError(
         'unsupported',
-        'The browser has no model for this request. It does not support a language, a medium or a tool, or the machine is too small.',
+        'The browser has no model for this request: a language, medium or tool is unsupported, or the device lacks resources.',
       )
     if (availability !== 'available')
-      builder.warnings = [...builder.warnings, 'the browser downloads its model first: chromeAi({ onDownload }) tells how far it is']
+      builder.warnings = [...builder.warnings, 'the browser is downloading its model: chromeAi({ onDownload }) reports the progress']
     const { onDownload } = this.#parts
     const options: SessionOptions = {
       ...core,
@@ -176,7 +176,7 @@ export class BrowserModelProvider implements StreamProvider {
     try {
       return await raceAbort(creating, signal)
     } catch (error) {
-      // A session created after the abort would keep the model in memory.
+      // Destroys a session created after an abort, because it would keep the model in memory.
       creating.then(
         (late) => late.destroy(),
         () => undefined,
@@ -196,23 +196,23 @@ function formOf(format: StreamRequest['responseFormat']): JsonSchema | undefined
   return format.type === 'jsonSchema' ? format.schema : { type: 'object' }
 }
 
-/** Returns warnings for unsupported settings. Throws if a setting is mandatory. */
+/** Returns warnings for unsupported settings. Throws if an unsupported setting is mandatory. */
 function leftOut(request: StreamRequest): string[] {
   const names: string[] = settingNames.filter((name) => request[name] !== undefined && !known.has(name))
   if (request.thinking !== 'off') names.push('thinking')
   if (names.length > 0 && request.strict === true)
-    throw new ProviderError('unsupported', `The model of the browser does not take ${names.join(', ')}, and strict is set.`)
-  return names.map((name) => `${name}: the model of the browser has no such setting`)
+    throw new ProviderError('unsupported', `The browser's model does not support ${names.join(', ')}, and strict is set.`)
+  return names.map((name) => `${name}: the browser's model does not support this setting`)
 }
 
-/** Returns the tokens of the prompt. Rejects if they do not fit: the browser would silently drop the beginning. */
+/** Returns the prompt's tokens. Rejects if the prompt does not fit, because the browser would silently drop the beginning. */
 async function tokensBefore(session: LanguageModelSession, { last, constraint }: Call, signal: AbortSignal): Promise<number> {
   const options = { signal, ...(constraint !== undefined && { responseConstraint: constraint }) }
   const measuring = session.measureContextUsage?.(last, options) ?? session.measureInputUsage?.(last, options)
   const measured = measuring === undefined ? 0 : await raceAbort(measuring, signal)
   const used = usedBy(session) + measured
   if (used > windowOf(session))
-    throw new ProviderError('contextOverflow', `The conversation has ${used} tokens; the model of the browser holds ${windowOf(session)}.`)
+    throw new ProviderError('contextOverflow', `The conversation has ${used} tokens, but the browser's model accepts ${windowOf(session)}.`)
   return used
 }
 
@@ -222,7 +222,7 @@ function usageOf(input: number, session: LanguageModelSession): Usage {
   return { ...emptyUsage(), input, output, totalTokens: input + output }
 }
 
-/** Reads a response to its end. */
+/** Reads a complete response. */
 async function answer(session: LanguageModelSession, call: Call, builder: AssistantBuilder, signal: AbortSignal): Promise<void> {
   const { last, constraint, tools } = call
   const reading = tools.kind === 'constrained' ? new ConstrainedAnswer(builder) : new PlainAnswer(builder)
@@ -234,7 +234,7 @@ async function answer(session: LanguageModelSession, call: Call, builder: Assist
     }
     reading.end()
   } finally {
-    // Not awaited: a stream that ignores its signal must not block the run.
+    // Not awaited, because a stream that ignores its signal must not block the run.
     reader.cancel().catch(() => undefined)
   }
 }
@@ -282,8 +282,8 @@ class ConstrainedAnswer {
     this.#json.end()
     const { [sayName]: say, [callsName]: calls } = jsonObjectIn(this.#json.value)
     if (this.#json.isBroken || !this.#json.isComplete || (say === undefined && calls === undefined))
-      throw new ProviderError('schemaMismatch', 'The model of the browser gave an answer that is not of the form which was asked for.')
-    // A response in another format is emitted as JSON.
+      throw new ProviderError('schemaMismatch', "The browser's model returned a response that does not match the requested format.")
+    // Emits a response in any other format as JSON.
     if (say !== null && typeof say === 'object') this.#builder.text('text', JSON.stringify(say))
     for (const call of Array.isArray(calls) ? calls : []) {
       const { name, arguments: args } = jsonObjectIn(call)

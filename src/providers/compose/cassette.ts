@@ -25,35 +25,35 @@ const entryShape = fieldsOf({
   request: anything,
   status: aNumber,
   headers: texts,
-  /** Response body by line, so that a diff shows what changed. */
+  /** Response body, split into lines for readable diffs. */
   body: listOf(aText),
 })
 
-/** One call and its response, as plain JSON without secrets. */
+/** A call and its response, as plain JSON without secrets. */
 export type CassetteEntry = Infer<typeof entryShape>
 const cassetteShape = fieldsOf({ version: aNumber, calls: listOf(entryShape) })
-/** Recorded calls in order. Store it as a file: a diff shows what a change does to requests. */
+/** Recorded calls, in order. Commit it as a file, so that diffs show how a change affects requests. */
 export type Cassette = Infer<typeof cassetteShape>
 
-/** Options of `recordFetch`: where the recording goes. */
+/** Options for `recordFetch`: where the cassette is written. */
 export interface RecordOptions {
-  /** Called with the whole cassette after each completed response. */
+  /** Called with the complete cassette after each completed response, for example to write it to a file. */
   write: (cassette: Cassette) => void | Promise<void>
 }
 
 const recordOptions = optionsOf<RecordOptions>({ write: required(aFunction) })
 
-/** Response headers that decoders read. Others change with every call, or identify the caller. */
+/** Response headers that decoders read. Other headers change with every call or identify the caller. */
 const keptHeaders = ['content-type', 'retry-after']
 
 /**
  * Wraps `fetch` and records requests and responses. Pass it to a factory, and pass the cassette to {@link replayFetch}.
  *
  * **Contract**
- * - Records no keys: no request headers, no secrets in URLs, and of response headers only the type and `retry-after`. A key in a body is
- *   replaced. Prompts and responses are recorded.
- * - Calls are in start order. A response that fails or is not read to its end is recorded as far as it was read. A call without a response
- *   is not recorded.
+ * - Records no keys: omits request headers and secrets in URLs, and keeps only the content type and `retry-after` of response headers.
+ *   Replaces keys in bodies. Records prompts and responses.
+ * - Calls are recorded in start order. For a response that fails or is not fully read, records the part that was read. A call without a
+ *   response is not recorded.
  * - An error of `write` is thrown at the end of the response.
  *
  * Source: docs/concepts/models.md
@@ -61,7 +61,7 @@ const keptHeaders = ['content-type', 'retry-after']
 export function recordFetch(inner: typeof fetch, options: RecordOptions): typeof fetch {
   checkOptions(inner, aFunction, 'fetch')
   checkOptions(options, recordOptions)
-  /** Entries of started calls, `undefined` until the response ends. */
+  /** Entries of started calls. `undefined` until the response ends. */
   const begun: (CassetteEntry | undefined)[] = []
   return async (input, init) => {
     const at = begun.push(undefined) - 1
@@ -88,10 +88,10 @@ function keptOf(headers: Headers): Record<string, string> {
   return kept
 }
 
-/** Recorded parts of a request. */
+/** A request's recorded parts. */
 type Sent = Pick<CassetteEntry, 'method' | 'url' | 'request'>
 
-/** Returns the request with its secrets. Called before sending, because the body can be read only once. */
+/** Returns the request, including secrets. Called before sending, because the body can be read only once. */
 async function sentBy(input: Parameters<typeof fetch>[0], init: RequestInit = {}): Promise<Sent & { secrets: readonly string[] }> {
   const { body } = init
   const given = input instanceof Request ? input : undefined
@@ -107,7 +107,7 @@ function parsed(text: string): unknown {
   return value === undefined ? text : value
 }
 
-/** Copies `body`; calls `done` with its text at its end or on cancel. */
+/** Copies `body`, and calls `done` with the text when the body ends or is cancelled. */
 function copied(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   done: (text: string) => void | Promise<void>,
@@ -139,12 +139,12 @@ function copied(
 }
 
 /**
- * Creates a `fetch` that responds from a cassette, without network.
+ * Creates a `fetch` that replays a cassette without network access.
  *
  * **Contract**
- * - Each recorded call is used once: the first unused one equal to the request, so parallel calls may come in any order.
- * - Refuses a request without an equal recording; the error names the first difference from the next one. Also refuses calls after the
- *   last.
+ * - Each recorded call is used once. A request gets the first unused recording that equals it, so parallel calls may arrive in any order.
+ * - Rejects a request without an equal recording. The error shows the first difference from the next recording. Also rejects calls after
+ *   the last recording.
  * - Throws `ConfigError` `invalidOption` for an invalid cassette.
  *
  * Source: docs/concepts/models.md
@@ -176,10 +176,10 @@ function differenceFrom(entry: CassetteEntry | undefined, sent: Sent): string | 
 }
 
 function refused(why: string): ConfigError {
-  return new ConfigError('invalidOption', `The cassette does not answer: ${why}. Record it again, or undo what changed the request.`)
+  return new ConfigError('invalidOption', `The cassette has no response: ${why}. Record it again, or undo the change to the request.`)
 }
 
-/** Describes the first difference of two JSON values. */
+/** Describes the first difference between two JSON values. */
 function firstDifference(recorded: unknown, sent: unknown, path: string): string | undefined {
   if (Object.is(recorded, sent)) return undefined
   if (!isObject(recorded) || !isObject(sent) || Array.isArray(recorded) !== Array.isArray(sent)) {

@@ -12,42 +12,42 @@ import type { StreamProvider, StreamRequest } from '../../types/model/provider.t
 import { answererOf, CoolDown, callInner, type InnerCall, secretsOf } from './inner-call.ts'
 import { isNeverSent } from './limited.ts'
 
-/** Options of `fallback`: which errors count, and how long a failed model is skipped. */
+/** Options for `fallback`: which errors trigger it, and how long a failed model is tried last. */
 export interface FallbackOptions {
   /**
    * Error codes that switch to the next model, or a function that decides. Default: all except `cancelled`, `contextOverflow` and
    * `other`.
    */
   on?: readonly ProviderErrorCode[] | ((error: ProviderError, model: ModelConfig) => boolean)
-  /** Milliseconds for which a failed model is tried last. A longer `retry-after` of its provider wins. Default: 30,000. */
+  /** Milliseconds during which a failed model is tried last. A longer `retry-after` from the provider takes precedence. Default: 30,000. */
   coolDownMs?: number
 }
 
 const fallbackOptions = optionsOf<FallbackOptions>({ on: either(aFunction, listOf(providerErrorCode)), coolDownMs: aNumberFromZero })
-const someModels = listOf(withExpected(aDescribedModel, 'a model, as a factory makes it'))
+const someModels = listOf(withExpected(aDescribedModel, 'a model from a factory'))
 
 const usual: readonly ProviderErrorCode[] = ['api', 'network', 'auth', 'rateLimited', 'schemaMismatch', 'unsupported', 'unsupportedMedia']
-/** Errors that concern one request and not the model. */
+/** Errors that concern one request, not the model. */
 const ofTheRequest: readonly ProviderErrorCode[] = ['schemaMismatch', 'unsupported', 'unsupportedMedia', 'contextOverflow']
 
 /**
  * Creates a model that tries `models` in order until one responds.
  *
  * **Contract**
- * - Before any output, the next model is tried at once, with only a `modelFallback` event. After output, the failed message ends as in a
- *   retry, and the next attempt uses another model.
- * - Each model has its own key, settings and capabilities. Reasoning and provider state return only to the model that issued them. The
- *   response names its model, whose prices apply.
- * - If a model refuses media, the next one gets them too. Only the last one is retried without them.
- * - A failed model is tried last for a while. Failures are known only to this object in this process: share it between agents.
- * - If all fail, the call fails with the last error, and is retried as that error allows.
- * - The context window is the smallest of all. Throws `ConfigError` `invalidOption` without a model, and for a wrong option.
+ * - If a model fails before any output, the next model is tried immediately. Only a `modelFallback` event is emitted. After output, the
+ *   failed message ends as in a retry, and the next attempt uses another model.
+ * - Each model has its own key, settings and capabilities. Reasoning and provider state are sent back only to the model that issued them.
+ *   The response records its model, whose prices apply.
+ * - If a model rejects media, the next model still receives them. Only the last model is retried without the media.
+ * - A failed model is tried last for a while. Only this object in this process tracks failures, so share it between agents.
+ * - If all models fail, the call fails with the last error, which determines whether the call is retried.
+ * - The context window is the smallest of all models. Throws `ConfigError` `invalidOption` without a model, and for an invalid option.
  *
  * Source: docs/concepts/models.md
  *
  * @example
  * ```ts
- * const model = fallback([anthropic('claude-sonnet-5', { apiKey }), openai('gpt-5.5', { apiKey: other })])
+ * const model = fallback([anthropic('claude-sonnet-5', { apiKey }), openai('gpt-5.5', { apiKey: openaiKey })])
  * ```
  */
 export function fallback(models: readonly Model[], options: FallbackOptions = {}): Model {
@@ -75,7 +75,7 @@ export function fallback(models: readonly Model[], options: FallbackOptions = {}
   }
 }
 
-/** Wraps `on`: the call fails if it throws or returns no boolean. A promise would count as true. */
+/** Wraps `on`. The call fails if `on` throws or does not return a boolean, because a promise would count as true. */
 function asked(on: Chain['decides']): Chain['decides'] {
   return (error, model) => {
     try {
@@ -149,7 +149,7 @@ function announce({ emit }: InnerCall, from: Model, to: Model, error?: ProviderE
   emit({ type: 'fallback', from: names(from), to: names(to), ...why })
 }
 
-/** Returns the models in order. A paused response continues with the model that began it. */
+/** Returns the models in order. A paused response continues with the model that started it. */
 function inOrder({ models, coolDown }: Chain, continues: AssistantMessage | undefined): Model[] {
   const begun = continues && answererOf(models, continues)?.model
   return begun === undefined ? coolDown.order(models) : [begun]

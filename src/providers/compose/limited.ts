@@ -10,19 +10,19 @@ import type { Model } from '../../types/model/model.ts'
 import type { StreamEvent, StreamProvider, StreamRequest } from '../../types/model/provider.ts'
 import { type Limiter, type LimiterAsk, type LimiterTurn, type Priority, priorityWord } from './limiter.ts'
 
-/** Options of `limited`: priority, and maximum wait. */
+/** Options for `limited`: priority, and maximum wait. */
 export interface LimitedOptions {
-  /** Background calls wait while interactive ones do. Default: `person`. */
+  /** Priority. Background calls wait as long as interactive calls are waiting. Default: `person`. */
   priority?: Priority
   /** Maximum milliseconds in the queue. After that, the call fails with `rateLimited` and nothing is sent. Default: unlimited. */
   maxWaitMs?: number
 }
 
-const aLimiter = withMethods('a limiter, as limiter() makes it', 'turn', 'hold')
+const aLimiter = withMethods('a limiter from limiter()', 'turn', 'hold')
 const limitedOptions = optionsOf<LimitedOptions>({ priority: priorityWord, maxWaitMs: aNumberFromZero })
 
 /**
- * Wraps `model` so that its calls wait for their turn at the limiter `shared`.
+ * Wraps `model` so that calls wait for their turn in the limiter `shared`.
  *
  * Source: docs/concepts/models.md
  */
@@ -31,7 +31,7 @@ export function limited(model: Model, shared: Limiter, options: LimitedOptions =
   checkOptions(shared, aLimiter, 'limiter')
   checkOptions(options, limitedOptions)
   const { priority = 'person', maxWaitMs = Infinity } = options
-  /** Usage of the last call by conversation; the oldest are evicted. */
+  /** Usage of the last call, by conversation. Evicts the oldest entries. */
   const known = new Map<string, Estimate>()
   const provider: StreamProvider = {
     api: model.provider.api,
@@ -43,13 +43,13 @@ export function limited(model: Model, shared: Limiter, options: LimitedOptions =
       const ask = { key, ...(known.get(key) ?? unknown), model: `${service}/${id}`, priority, signal }
       const turn = await turnBeforeDeadline(shared, ask, id, maxWaitMs)
       const watched = (event: StreamEvent): void => {
-        // A composed model emits limits of its inner models.
+        // A composed model emits the limits of its inner models.
         if (event.type === 'rateLimits' && event.of.model === id && event.of.provider === service) turn.report(event.limits)
         emit(event)
       }
-      // Read now, because the continued message grows, and its usage with it.
+      // Read before the call, because the usage of a continued message grows.
       const usedBefore = request.continues?.usage
-      // The provider may have counted a failed call. Without usage, the estimate stays.
+      // The provider may have counted a failed call. Keeps the estimate if no usage was reported.
       let used: Estimate | undefined
       try {
         const message = await model.provider.stream(request, watched, signal)
@@ -69,23 +69,22 @@ export function limited(model: Model, shared: Limiter, options: LimitedOptions =
   return { ...model, provider }
 }
 
-/** Errors of calls that were never sent, which say nothing about the model. */
+/** Errors of calls that were never sent. */
 const neverSent = new WeakSet<ProviderError>()
 
-/** Whether the call failed because it got no turn at a limiter. */
+/** Returns whether the call failed because a limiter granted it no turn. */
 export function isNeverSent(error: ProviderError): boolean {
   return neverSent.has(error)
 }
 
-/** Waits for the turn of a call, up to `maxWaitMs`. */
+/** Waits for a call's turn, up to `maxWaitMs`. */
 async function turnBeforeDeadline(shared: Limiter, ask: LimiterAsk, id: string, maxWaitMs: number): Promise<LimiterTurn> {
   const waiting = new AbortScope(ask.signal)
   const stopTimer = startTimer(maxWaitMs, () => waiting.abort())
   try {
     return await shared.turn({ ...ask, signal: waiting.signal })
   } catch (error) {
-    if (ask.signal.aborted)
-      throw new ProviderError('cancelled', `The call to ${id} was cancelled while it waited for its turn: ${errorText(error)}`)
+    if (ask.signal.aborted) throw new ProviderError('cancelled', `The call to ${id} was cancelled while queued: ${errorText(error)}`)
     throw waiting.aborted ? tooLate(id, maxWaitMs) : error
   } finally {
     stopTimer()
@@ -96,17 +95,20 @@ async function turnBeforeDeadline(shared: Limiter, ask: LimiterAsk, id: string, 
 function tooLate(id: string, maxWaitMs: number): ProviderError {
   const error = new ProviderError(
     'rateLimited',
-    `The call to ${id} had no turn at its limiter within ${maxWaitMs} ms, its maxWaitMs. Nothing was sent.`,
+    `The call to ${id} waited longer than maxWaitMs (${maxWaitMs} ms) at its limiter. Nothing was sent.`,
   )
   neverSent.add(error)
   return error
 }
 
-/** Expected usage of a call: that of the last one in its conversation. */
+/** Estimates the usage of a call from the previous call in its conversation. */
 type Estimate = Required<Pick<LimiterAsk, 'tokens' | 'fresh'>>
 const unknown: Estimate = { tokens: 1000, fresh: 1000 }
 
-/** Returns the usage of this call alone: prompt, cached or not, and output. Returns `undefined` if the provider reported none. */
+/**
+ * Returns the usage of this call alone: the whole prompt, including cached tokens, and the output. Returns `undefined` if the provider
+ * reported none.
+ */
 function estimateOf({ usage: whole }: AssistantMessage, before: Usage | undefined): Estimate | undefined {
   const { input, cacheRead, cacheWrite, output } = before === undefined ? whole : usageBeyond(whole, before)
   const fresh = input + cacheWrite + output

@@ -9,9 +9,9 @@ import { aKeyText } from '../kit/provider-options.ts'
 import { CoolDown, callInner, type InnerCall, secretsOf } from './inner-call.ts'
 import { isNeverSent } from './limited.ts'
 
-/** Options of `rotateKeys`: how long a failed key rests. */
+/** Options for `rotateKeys`: how long a failed key is tried last. */
 export interface RotateKeysOptions {
-  /** Milliseconds for which a refused key is tried last. A longer `retry-after` wins. Default: 60,000. */
+  /** Milliseconds during which a rejected key is tried last. A longer `retry-after` takes precedence. Default: 60,000. */
   coolDownMs?: number
 }
 
@@ -19,12 +19,12 @@ const rotateOptions = optionsOf<RotateKeysOptions>({ coolDownMs: aNumberFromZero
 const someKeys = listOf(aKeyText)
 
 /**
- * Wraps `model` with several keys. If a key is rejected or rate limited before any output, the next one is used.
+ * Wraps `model` with several keys. If a key is rejected or rate-limited before any output, the next key is used.
  *
  * **Contract**
- * - Uses keys in order; a refused one pauses. Keys occur in no error, event or log.
- * - If all are refused, the call fails with the last error. The state is known only to this object in this process.
- * - Throws `ConfigError` `invalidOption` without a key, and for one that is empty or has surrounding white space.
+ * - Uses keys in order, with rejected keys last. Keys never appear in errors, events or logs.
+ * - If all keys are rejected, the call fails with the last error. Only this object in this process tracks the state.
+ * - Throws `ConfigError` `invalidOption` without a key, and for a key that is empty or has surrounding white space.
  *
  * Source: docs/concepts/models.md
  */
@@ -33,10 +33,7 @@ export function rotateKeys(model: Model, keys: readonly string[], options: Rotat
   checkOptions(keys, someKeys, 'keys')
   checkOptions(options, rotateOptions)
   if (keys.length === 0 || keys.some((key) => key.trim() === '')) {
-    throw new ConfigError(
-      'invalidOption',
-      'rotateKeys() needs keys, none of them empty. An environment variable that was not set is an empty one.',
-    )
+    throw new ConfigError('invalidOption', 'rotateKeys() needs keys that are not empty. An unset environment variable gives an empty key.')
   }
   const { credentials: _own, unusable: _without, ...rest } = model
   const owners = keys.map((key): Model => ({ ...rest, credentials: staticCredential(key) }))

@@ -28,14 +28,14 @@ export const googleTools = {
 export function checkServerTools(tools: ServerTools): void {
   for (const tool of tools) {
     if (Object.keys(tool).length === 1 && tool.functionDeclarations === undefined) continue
-    const advice = 'Each entry has one field that names the tool, such as { googleSearch: {} }. Use googleTools.'
-    throw new ConfigError('invalidOption', `serverTools: ${JSON.stringify(Object.keys(tool))} is no tool of the service. ${advice}`)
+    const advice = 'Pass entries with one field, the tool name, such as { googleSearch: {} }, or use googleTools.'
+    throw new ConfigError('invalidOption', `serverTools: ${JSON.stringify(Object.keys(tool))} is not a tool of the provider. ${advice}`)
   }
 }
 
 /**
  * Returns the tools of a request and the `toolConfig` fields that combine them: `,"tools":[…]`. Models up to 2.5 accept either functions
- * or provider tools. Newer ones accept both and report what the provider ran.
+ * or provider tools. Newer models accept both and report the provider's calls.
  */
 export function declared(
   functions: string,
@@ -47,7 +47,7 @@ export function declared(
   const isMixed = own.length > 0 && tools.length > 0
   if (isMixed && !family.needsSignatures) {
     const names = tools.flatMap((tool) => Object.keys(tool)).join(', ')
-    warnings.push(`serverTools were left out (${names}): this model takes tools of the service or functions, not both.`)
+    warnings.push(`serverTools were omitted (${names}): this model accepts provider tools or functions, not both.`)
   }
   const taken = isMixed && !family.needsSignatures ? [] : tools.map((tool) => toJson(tool))
   const all = [...taken, ...own]

@@ -16,17 +16,17 @@ import type { StreamProvider } from '../../types/model/provider.ts'
 import { keyFault, type ProviderOptions } from './provider-options.ts'
 import { checkVendor, vendorOfModel } from './vendors.ts'
 
-/** What a factory knows about its provider. */
+/** Provider facts that a factory supplies. */
 export type ModelDefaults = Pick<ModelConfig, 'api' | 'provider' | 'baseUrl' | 'reasoning' | 'contextWindow' | 'compat'> & {
-  /** Looks up a model in the protocol's table; its response limit becomes `maxTokens`. Default: the values of the configuration. */
+  /** Looks up a model's capabilities. The response limit becomes `maxTokens`. Default: the configuration's values. */
   capabilities?: (config: ModelConfig) => Partial<ModelCapabilities>
-  /** Response tokens of an unknown model. Default: 0, the provider decides. */
+  /** Maximum response tokens of an unknown model. Default: 0, which leaves the limit to the provider. */
   maxTokens?: number
-  /** Usual environment variable of the key; absent if none is needed. */
+  /** Usual environment variable for the key. Absent if the provider needs no key. */
   apiKeyVariable?: string | undefined
 }
 
-/** Returns the configuration of model `id`: `options` over `defaults`. It contains no key. */
+/** Returns the configuration of model `id`: `options` over `defaults`, without the key. */
 export function modelConfig(id: string, defaults: ModelDefaults, options: ProviderOptions): ModelConfig {
   const provider = options.provider ?? defaults.provider
   const entry = entryIn(options.catalogue, provider, id, options.baseUrl !== undefined)
@@ -52,13 +52,13 @@ export function modelConfig(id: string, defaults: ModelDefaults, options: Provid
   return config
 }
 
-/** Returns known limits and prices of a model. Warns once if there are none, because its cost then counts as 0. */
+/** Returns known limits and prices of a model. If there are none, warns once, because the cost then counts as 0. */
 function entryIn(catalogue: ModelCatalogue | undefined, provider: string, id: string, isElsewhere: boolean): CatalogueEntry | undefined {
   const entry = catalogue?.find(provider, id) ?? (isElsewhere ? entryOfVendor(catalogue, id) : undefined)
   if (catalogue !== undefined && entry === undefined) {
     logWarning(undefined, 'modelNotInCatalogue', {
-      message: `The catalogue knows no model ${JSON.stringify(id)} of ${provider}: context window and longest answer are those of its family, and it has no prices.`,
-      hint: 'Pass cost and contextWindow to its factory.',
+      message: `The catalogue has no model ${JSON.stringify(id)} of ${provider}. Context window and output limit are those of its family, and prices are unknown.`,
+      hint: 'Pass cost and contextWindow to the model factory.',
     })
   }
   return entry
@@ -74,7 +74,7 @@ function entryOfVendor(catalogue: ModelCatalogue | undefined, id: string): Catal
   )
 }
 
-/** The response limit is a capability, not a setting: it is not sent to a provider with its own default, so that a long prompt fits. */
+/** The response limit is a capability, not a setting. It is not sent to a provider with its own default, so that a long prompt fits. */
 function capabilitiesIn(entry: CatalogueEntry | undefined): Partial<ModelCapabilities> {
   if (entry === undefined) return {}
   const { maxOutputTokens, takesPictures } = entry
@@ -88,8 +88,7 @@ function modelSettingsIn({ maxTokens: _tokens, headers: _headers, ...options }: 
 }
 
 /**
- * Creates a model of `provider` with `options` over `defaults`; the key stays in a closure. Throws `ConfigError` `invalidOption` for another
- * vendor's model at a vendor's own URL.
+ * Creates a model of `provider` with `options` over `defaults`. The key stays in a closure. Throws `ConfigError` `invalidOption` for another vendor's model at a vendor's own URL.
  */
 export function createModel(
   id: string,
@@ -102,34 +101,34 @@ export function createModel(
   checkVendor(model.config, options.apiKey)
   if (credentials !== undefined) model.credentials = credentials
   const { apiKeyVariable } = defaults
-  // A value that is not a string comes from a mistake: an options object, AWS credentials.
+  // A value that is not a string is probably a mistake, such as an options object or AWS credentials.
   const isKnown = credentials !== undefined && options.apiKey === undefined
   const { baseUrl, ...others } = options
-  // Without options, the provider's own URL needs a key.
+  // By default, calls go to the provider's own URL, which requires a key.
   const isProxied = baseUrl !== undefined && withoutTrailingSlash(baseUrl) !== defaults.baseUrl
   const unusable = apiKeyVariable === undefined || isKnown || isProxied ? undefined : whyUnusable(id, others, apiKeyVariable)
   if (unusable !== undefined) model.unusable = unusable
   return model
 }
 
-/** Headers that carry a key. */
+/** Headers that can contain a key. */
 const keyHeader = /^(authorization|x-api-key|api-key|x-goog-api-key)$/i
 
 /**
- * Returns why model `id` cannot be called at the provider's own URL: nothing supplies a key, neither an option nor a `fetch` or header.
- * A blank key, such as an unset variable, counts as none. Configurations parse the variable name from this sentence.
+ * Returns why model `id` cannot be called at the provider's own URL: no option, `fetch` or header supplies a key. A blank key, such as an
+ * unset variable, counts as missing. Configurations parse the variable name from this message.
  */
 function whyUnusable(id: string, given: Pick<ProviderOptions, 'apiKey' | 'fetch' | 'headers'>, variable: string): string | undefined {
   const { apiKey, fetch, headers = {} } = given
   const isGiven = typeof apiKey === 'string' ? apiKey.trim() !== '' : apiKey !== undefined
   if (isGiven || fetch !== undefined || Object.keys(headers).some((name) => keyHeader.test(name))) return undefined
   if ('apiKey' in given)
-    return `The apiKey of model "${id}" is empty: pass a key. In Node, process.env.${variable} comes from the shell, or from a file: node --env-file=.env.`
-  const ways = `pass apiKey: process.env.${variable}, or use modelFromEnv of phi-core/env. No key is needed with a baseUrl (of a proxy that adds it) or a fetch of your own.`
-  return `The key of model "${id}" is missing. No variable is read by itself: ${ways}`
+    return `The apiKey of model "${id}" is empty. Pass a key. In Node, set process.env.${variable} in the shell or with node --env-file=.env.`
+  const ways = `pass apiKey: process.env.${variable}, or use modelFromEnv of phi-core/env. No key is needed with a custom fetch, or with the baseUrl of a proxy that adds the key.`
+  return `The key of model "${id}" is missing. Environment variables are not read automatically: ${ways}`
 }
 
-/** Converts `apiKey` to a credential provider; `undefined` without one. Validates each key before its first use. */
+/** Converts `apiKey` to a credential provider, or `undefined` without a key. Validates each key before its first use. */
 export function credentialsOf(apiKey: ApiKey | undefined): CredentialProvider | undefined {
   if (apiKey === undefined) return undefined
   if (typeof apiKey === 'string') return staticCredential(apiKey)
@@ -139,7 +138,7 @@ export function credentialsOf(apiKey: ApiKey | undefined): CredentialProvider | 
   return {
     current: (signal) => {
       const given: unknown = apiKey.current(signal)
-      // A key that is available at once costs no promise.
+      // A key that is available synchronously needs no promise.
       return typeof given === 'string' ? givenKey(given, byProvider) : Promise.resolve(given).then((key) => givenKey(key, byProvider))
     },
     invalidate: () => apiKey.invalidate(),
@@ -154,7 +153,7 @@ function givenKey(key: unknown, giver: string): string {
     if (fault === undefined) return key
     throw new ConfigError('invalidOption', fault)
   }
-  throw new ConfigError('invalidOption', `${giver} gave no key. It must return, or resolve with, a text that is not empty.`)
+  throw new ConfigError('invalidOption', `${giver} returned no key. It must return or resolve with a non-empty string.`)
 }
 
 function withoutTrailingSlash(url: string): string {

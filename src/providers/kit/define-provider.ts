@@ -21,7 +21,7 @@ import { sendStreaming } from './transport/send.ts'
 /** Arguments of `defineProvider`: the protocol's name, its provider, its codec, and how requests are sent. */
 export interface ProviderDefinition<Call extends EncodedCall = EncodedCall> {
   api: ApiProtocol
-  /** Display name of the provider, such as `Anthropic`. */
+  /** The provider's display name, such as `Anthropic`. */
   service: string | ((model: ModelConfig) => string)
   codec: Codec<Call>
   transport?: TransportOptions
@@ -33,17 +33,17 @@ const aDefinition = options<ProviderDefinition>({
   api: required(aText),
   service: required(either(aText, aFunction)),
   codec: required(withMethods('a codec', 'encode', 'decoder')),
-  // Factories pass their own options.
+  // Ignores other options, because factories pass all of theirs.
   transport: options(transportTable, true),
   browserHint: aText,
 })
 
 /**
- * Creates a provider for one wire protocol. `codec` encodes requests and decodes responses; everything else is shared.
+ * Creates a provider for one wire protocol. `codec` encodes requests and decodes responses. All providers share everything else.
  *
  * **Contract**
- * - The provider fulfills the contract of `StreamProvider`; verify it with `streamProviderSuite` of `phi-core/testing`.
- * - It is stateless and serves any number of models and runs.
+ * - The provider fulfills the contract of `StreamProvider`. Verify it with `streamProviderSuite` of `phi-core/testing`.
+ * - The provider is stateless and serves any number of models and runs.
  *
  * Source: docs/providers/custom.md
  */
@@ -75,16 +75,16 @@ export function defineProvider<Call extends EncodedCall>(definition: ProviderDef
   }
 }
 
-/** The requests of one call of `stream`: a rejected request is sent again with changes. */
+/** The requests of one `stream` call. A rejected request is sent again with changes. */
 interface Attempts<Call extends EncodedCall> {
   definition: ProviderDefinition<Call>
   emit: (event: StreamEvent) => void
   signal: AbortSignal
-  /** Body of the rejection of the last request, if it was rejected. */
+  /** Rejection body of the last request, if it was rejected. */
   refusal: Refusal | undefined
 }
 
-/** Sends a request without the settings that its model rejects, including those it rejects now. */
+/** Sends a request without the settings that the model rejects, including newly rejected ones. */
 async function ask<Call extends EncodedCall>(attempts: Attempts<Call>, request: StreamRequest): Promise<AssistantMessage> {
   const warnings: string[] = []
   const taken = refusedSettings.size === 0 ? request : withoutKnown(request, warnings)
@@ -95,7 +95,7 @@ async function ask<Call extends EncodedCall>(attempts: Attempts<Call>, request: 
   }
 }
 
-/** Sends a request unchanged. `warnings` name what was dropped from it. */
+/** Sends a request unchanged. `warnings` lists the data dropped from it before. */
 async function send<Call extends EncodedCall>(
   attempts: Attempts<Call>,
   request: StreamRequest,
@@ -138,7 +138,10 @@ function exchangeOf<Call extends EncodedCall>(attempts: Attempts<Call>, call: Ca
   }
 }
 
-/** Encodes a call. An error, such as invalid JSON arguments, fails the call like any other. `warnings` name what was dropped before. */
+/**
+ * Encodes a call. An encoding error, such as invalid JSON arguments, fails the call like any other error. `warnings` lists the data dropped
+ * before.
+ */
 async function encoded<Call extends EncodedCall>(
   definition: ProviderDefinition<Call>,
   request: StreamRequest,
@@ -158,7 +161,7 @@ async function encoded<Call extends EncodedCall>(
     return isComplete && media === undefined ? call : await completed({ ...call, media }, request, codec.guards)
   } catch (error) {
     if (error instanceof ProviderError || LoadError.isInstance(error)) throw error
-    throw new ProviderError('other', `The request for ${request.model.id} cannot be encoded: ${errorText(error)}`)
+    throw new ProviderError('other', `Cannot encode the request for ${request.model.id}: ${errorText(error)}`)
   }
 }
 
@@ -173,7 +176,7 @@ function omissionsIn<Call extends EncodedCall>(
   return omissionWarnings(asked, says, { rules: media(model), api: model.api })
 }
 
-/** Returns the call with the extra body of the request, signed. */
+/** Returns the signed call with the request's extra body fields. */
 async function completed<Call extends EncodedCall>(
   call: Call,
   { body: extra, headers }: StreamRequest,
@@ -186,7 +189,7 @@ async function completed<Call extends EncodedCall>(
   return whole
 }
 
-/** Returns the public view of `encode`. The headers are copies, because the originals may be cached. */
+/** Returns the public result of `encode`. Copies the headers, because the originals may be cached. */
 function publicForm({ url, headers, body, media, warnings }: EncodedCall): EncodedRequest {
   return { url, headers: { ...headers }, redactedHeaders: redactedHeaders(headers), body: wholeText(body, media), warnings }
 }

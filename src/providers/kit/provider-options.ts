@@ -27,24 +27,26 @@ import type { ApiKey, ModelCatalogue } from '../../types/model/model.ts'
 import { headerKey } from './transport/endpoint.ts'
 import type { Patience } from './transport/stall-clock.ts'
 
-/** Transport options of every provider. */
+/** Transport options that all providers accept. */
 export interface TransportOptions extends Patience {
-  /** Default: the global `fetch`, looked up at each call. */
+  /** Sends requests. Default: the global `fetch`, looked up at each call. */
   fetch?: typeof fetch
-  /** Maximum characters of one response event; a longer one fails the call. Default: 16,777,216. AWS events have a fixed limit of 24 MiB. */
+  /**
+   * Maximum characters of one response event. A longer one fails the call. Default: 16,777,216. AWS events have a fixed limit of 24 MiB.
+   */
   maxEventChars?: number
 }
 
-/** Options of every model factory, besides the model id. */
+/** Options for every model factory, in addition to the model id. */
 export interface ProviderOptions extends TransportOptions, ModelSettings {
   /**
-   * A key, or a function that is called before each call, and once more after its key was rejected. It stays in a closure, never in the
-   * configuration.
+   * API key, or a function called before each model call and again after its key was rejected. The key stays in a closure and is never part
+   * of the configuration.
    */
   apiKey?: ApiKey
-  /** Base URL; for proxies and compatible providers. */
+  /** Base URL, for proxies and compatible providers. */
   baseUrl?: string
-  /** Extra request headers. Not for secrets: they are captured with the configuration. */
+  /** Extra request headers. Do not pass secrets, because the headers are captured with the configuration. */
   headers?: Record<string, string>
   /** Display name. Default: the model id. */
   name?: string
@@ -54,11 +56,14 @@ export interface ProviderOptions extends TransportOptions, ModelSettings {
   contextWindow?: number
   /** Tokens. */
   maxTokens?: number
-  /** Model facts, such as `catalogue` of `phi-core/models`: context window, response limit, prices. Own options win. Default: none. */
+  /**
+   * Looks up the context window, response limit and prices, for example `catalogue` of `phi-core/models`. Explicit options take precedence.
+   * Default: none.
+   */
   catalogue?: ModelCatalogue
-  /** USD per million tokens, with `tiers` for long prompts. Default: unknown. */
+  /** Prices in USD per million tokens, with `tiers` for long prompts. Default: unknown. */
   cost?: CostConfig
-  /** Whether the model can think. */
+  /** Whether the model supports thinking. */
   reasoning?: boolean
   /** Differences of an OpenAI-compatible backend. */
   compat?: Partial<OpenAiCompat>
@@ -79,17 +84,17 @@ export const transportTable: OptionTable<TransportOptions> = {
   maxEventChars: aPositiveNumber,
 }
 
-/** Returns what is wrong with a key called `name`, without the key. A blank key counts as absent, which is reported where it is needed. */
+/** Returns why the key called `name` is invalid, without quoting it. A blank key counts as absent and is reported when a key is needed. */
 export function keyFault(key: string, name: string): string | undefined {
   if (key.trim() === '') return undefined
   const excess = [
-    key !== key.trim() && 'white space around it',
+    key !== key.trim() && 'whitespace around it',
     /^["'`]|["'`]$/.test(key) && 'quotes around it',
     /^bearer\s/i.test(key) && 'a word before it',
-    !headerKey.test(key) && 'characters that no header may carry, such as a line break',
+    !headerKey.test(key) && 'characters invalid in headers, such as a line break',
   ].find(Boolean)
   return excess
-    ? `${name} has ${excess}. Pass the key alone, without quotes, spaces or a prefix such as Bearer. Check your .env file.`
+    ? `${name} has ${excess}. Pass only the key, without quotes, spaces or a prefix such as Bearer. Check your .env file.`
     : undefined
 }
 
@@ -105,26 +110,26 @@ const aBaseUrl: Shape = {
   inside: (value, path) => {
     const url = String(value)
     if (/^https?:\/\/\S+$/i.test(url) && URL.canParse(url)) return undefined
-    // Its query may contain a key.
+    // The query may contain a key.
     const [address = ''] = url.split('?', 1)
-    return `${path} ${JSON.stringify(address.slice(0, 60))} is not an absolute URL. Begin it with https:// or http://, such as "http://127.0.0.1:11434/v1".`
+    return `${path} ${JSON.stringify(address.slice(0, 60))} is not an absolute URL. Pass a URL with https:// or http://, such as "http://127.0.0.1:11434/v1".`
   },
 }
 
-/** Arrays have a method of that name too. */
+/** Excludes arrays, which have a method with the same name. */
 const aCatalogue: Shape = kind(
   'a catalogue, such as that of phi-core/models, with find()',
   (value) => isObject(value) && typeof value.find === 'function',
 )
 
 const { cacheWrite1hPerMillion: _hour, tiers: _tiers, ...fourRates } = costFields
-/** Requires all four rates, because a call without a computable cost would bypass every limit. */
+/** Requires all four rates, because a call without a computable cost would bypass cost limits. */
 const wholeCost: Shape = {
   ...options<CostConfig>(costFields),
   inside: (value, path) => {
     const missing = namesOf(fourRates).filter((name) => Reflect.get(Object(value), name) === undefined)
     if (missing.length === 0) return undefined
-    return `${path} lacks ${missing.join(' and ')}. Give all four rates, in USD per million tokens; 0 for what is free.`
+    return `${path} lacks ${missing.join(' and ')}. Pass all four rates in USD per million tokens, with 0 for free tokens.`
   },
 }
 
@@ -145,7 +150,7 @@ const { compat: _compat, ...withoutCompat }: OptionTable<ProviderOptions> = {
   capabilities: options<ModelCapabilities>(capabilityFields),
 }
 
-/** Options of every factory; {@link chatTable} adds those of OpenAI-compatible providers. */
+/** Options for every factory; {@link chatTable} adds those of OpenAI-compatible providers. */
 export const modelTable: OptionTable<Omit<ProviderOptions, 'compat'>> = withoutCompat
 export const chatTable: OptionTable<ProviderOptions> = { ...withoutCompat, compat: _compat }
 

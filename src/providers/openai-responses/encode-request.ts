@@ -21,18 +21,18 @@ import { type ResponsesProfile, responsesProfile } from './profile.ts'
 import { isReplayable, replayPayload } from './replay-state.ts'
 import { includedFor, searchJson } from './server-tools.ts'
 
-/** Detail of reasoning summaries; `none` requests none. */
+/** Detail of reasoning summaries. `none` requests none. */
 export type ReasoningSummary = NonNullable<RequestSettings['thinkingSummary']>
 
-/** Destination of a request. */
+/** A request's destination. */
 export interface ResponsesRoute {
   url: string
-  /** Model name of the provider. */
+  /** The provider's name of the model. */
   model: string
   headers: Record<string, string>
 }
 
-/** Options of the encoder. */
+/** Options for the encoder. */
 export interface EncodingOptions {
   route: (request: StreamRequest) => ResponsesRoute
   reasoningSummary: ReasoningSummary
@@ -40,26 +40,26 @@ export interface EncodingOptions {
   serverTools: ServerTools
 }
 
-/** A call that knows which parts of earlier responses the provider may refuse. */
+/** A call, with information about parts of earlier responses that the provider may reject. */
 export interface ResponsesCall extends EncodedCall {
   hasReasoning: boolean
-  /** Whether it has container output, which may have expired. */
+  /** Whether the request contains container output, which may have expired. */
   hasContainers: boolean
 }
 
 /** Minimum of `max_output_tokens`. */
 const minTokens = 16
 
-/** Without `strict: false`, the API makes every property required. */
+/** Adds `strict: false`, because the API would otherwise make every property required. */
 const toolsJson = toolsEncoder((tool) => toJson(toolJson(tool)))
-/** Deferred tools, which the provider searches. */
+/** Definitions of deferred tools, which the provider searches. */
 const deferredJson = toolsEncoder((tool) => toJson({ ...toolJson(tool), defer_loading: true }))
 
 function toolJson({ name, description, parameters }: ToolDefinition): object {
   return { type: 'function', name, description, parameters, strict: false }
 }
 
-/** Cached data of a model and its conversations. */
+/** Cached data for a model and its conversations. */
 function knownOf(model: ModelConfig) {
   const profile = responsesProfile(model)
   const encoder = messageEncoder(profile.capabilities.mediaInToolResults.length > 0)
@@ -72,8 +72,8 @@ function knownOf(model: ModelConfig) {
 }
 
 /**
- * Creates an encoder for Responses requests; `mode` selects the parts of earlier responses. Cached model data belongs to the provider: a
- * module-level map would outlive it until a full garbage collection.
+ * Creates an encoder for Responses requests. `mode` selects the parts of earlier responses. The provider owns the cached model data,
+ * because a module-level map would retain it until a full garbage collection.
  *
  * Source: docs/providers/openai-responses.md
  */
@@ -144,7 +144,7 @@ function rulesFor(model: ModelConfig, { isOpenAi, capabilities }: ResponsesProfi
   }
 }
 
-/** An input item instead of `instructions`, which xAI refuses. */
+/** Sends the system prompt as an input item, because xAI rejects `instructions`. */
 function systemItem({ systemPrompt }: StreamRequest, { isOpenAi }: ResponsesProfile): string {
   return systemPrompt.trim() === '' ? '' : toJson({ role: isOpenAi ? 'developer' : 'system', content: systemPrompt })
 }
@@ -160,13 +160,13 @@ function parametersOf(
   const wanted = statedLimit(request, capabilities)
   const fields: JsonObject = wanted === undefined ? {} : { max_output_tokens: Math.max(minTokens, wanted) }
   if (wanted !== undefined && wanted < minTokens)
-    adjusted(request, `maxTokens raised from ${wanted} to ${minTokens}: the service takes no less`, warnings)
+    adjusted(request, `maxTokens raised from ${wanted} to ${minTokens}: the provider's minimum`, warnings)
   let effort: string | undefined
   if (capabilities.thinking !== 'none') {
     effort = effortFor(request, capabilities, warnings)
     if (effort === 'minimal' && serverTools.some(({ type }) => type === 'web_search')) {
       effort = 'low'
-      warnings.push('The effort "minimal" was raised to "low": the service does not search with less.')
+      warnings.push('The effort "minimal" was raised to "low", the minimum for web search.')
     }
     const reasoning: JsonObject = effort === undefined ? {} : { effort }
     if (level !== 'off' && thinkingSummary !== 'none') reasoning.summary = thinkingSummary

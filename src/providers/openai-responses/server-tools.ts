@@ -1,16 +1,16 @@
 import { type JsonObject, ownOf } from '../../contract/json.ts'
 import { refuseServerTools, type ServerTools } from '../kit/optional/server-tools/server-tools.ts'
 
-/** Options of `openaiTools.webSearch`. */
+/** Options for `openaiTools.webSearch`. */
 export interface OpenAiWebSearchOptions {
   allowedDomains?: readonly string[] | undefined
-  /** How much search content the model gets. */
+  /** Amount of search content that the model gets. */
   contextSize?: 'low' | 'medium' | 'high' | undefined
-  /** Location of the user: `{ country: 'DE', city: 'Bonn' }`. */
+  /** The user's location: `{ country: 'DE', city: 'Bonn' }`. */
   userLocation?: { city?: string; region?: string; country?: string; timezone?: string } | undefined
 }
 
-/** Options of `xaiTools.webSearch`: allowed or excluded domains. */
+/** Options for `xaiTools.webSearch`: allowed or excluded domains. */
 export interface XaiWebSearchOptions {
   allowedDomains?: readonly string[] | undefined
   excludedDomains?: readonly string[] | undefined
@@ -18,7 +18,7 @@ export interface XaiWebSearchOptions {
   imageUnderstanding?: boolean | undefined
 }
 
-/** Options of `xaiTools.xSearch`. */
+/** Options for `xaiTools.xSearch`. */
 export interface XaiXSearchOptions {
   /** Account names without `@`. */
   allowedHandles?: readonly string[] | undefined
@@ -28,15 +28,15 @@ export interface XaiXSearchOptions {
   toDate?: string | undefined
 }
 
-/** Options of `openaiTools.mcp`. */
+/** Options for `openaiTools.mcp`. */
 export interface OpenAiMcpOptions {
-  /** Name of the server, used in its tool names. */
+  /** The server's name, used in its tool names. */
   label: string
   /** `https` URL of the server. */
   url: string
-  /** Sent only to the provider, with each request. */
+  /** Authorization for the server. Sent only to the provider, with each request. */
   authorization?: string | undefined
-  /** Tools that the model may call. Default: all. */
+  /** Tools that the model can call. Default: all. */
   allowedTools?: readonly string[] | undefined
   /** Whether each call needs approval. Default: `always`. */
   requireApproval?: 'always' | 'never' | undefined
@@ -55,18 +55,18 @@ export const openaiTools = {
     ...(contextSize !== undefined && { search_context_size: contextSize }),
     ...(userLocation !== undefined && { user_location: { type: 'approximate', ...userLocation } }),
   }),
-  /** Searches files in vector stores of the provider. */
+  /** Searches files in the provider's vector stores. */
   fileSearch: ({ vectorStoreIds, maxResults }: { vectorStoreIds: readonly string[]; maxResults?: number }): JsonObject => ({
     type: 'file_search',
     vector_store_ids: [...vectorStoreIds],
     ...(maxResults !== undefined && { max_num_results: maxResults }),
   }),
-  /** Runs Python in a container of the provider. */
+  /** Runs Python in a provider container. */
   codeInterpreter: ({ fileIds }: { fileIds?: readonly string[] } = {}): JsonObject => ({
     type: 'code_interpreter',
     container: { type: 'auto', ...(fileIds !== undefined && { file_ids: [...fileIds] }) },
   }),
-  /** Generates images. `partialImages` previews are emitted while it draws, 0 to 3. */
+  /** Generates images. Emits `partialImages` previews (0 to 3) during generation. */
   imageGeneration: ({ size, quality, partialImages }: { size?: string; quality?: string; partialImages?: number } = {}): JsonObject => ({
     type: 'image_generation',
     ...(size !== undefined && { size }),
@@ -81,7 +81,7 @@ export const openaiTools = {
   }),
   /** Lets the model search tools that are declared with `defer_loading`. */
   toolSearch: (): JsonObject => searchJson,
-  /** Runs commands in a container of the provider. */
+  /** Runs commands in a provider container. */
   shell: (): JsonObject => ({ type: 'shell', environment: { type: 'container_auto' } }),
 } as const
 
@@ -116,7 +116,7 @@ export const xaiTools = {
 /** Declaration of the tool search. */
 export const searchJson = { type: 'tool_search' }
 
-/** Tools that the provider asks its caller to run, which this package does not. */
+/** Tools that the caller would have to run, which this package does not support. */
 const ofCaller: ReadonlySet<string> = new Set(['function', 'custom', 'computer', 'computer_use_preview', 'apply_patch', 'local_shell'])
 
 /** `include` values that add tool results to the response. */
@@ -131,16 +131,14 @@ export function includedFor(tools: ServerTools): string[] {
   return tools.flatMap(({ type }) => (typeof type === 'string' ? (ownOf(contents, type) ?? []) : []))
 }
 
-/** Throws `ConfigError` `invalidOption` for declarations that the provider would refuse. */
+/** Throws `ConfigError` `invalidOption` for declarations that the provider would reject. */
 export function checkServerTools(tools: ServerTools): void {
   for (const tool of tools) {
     const { type, allowed_domains: allowed, excluded_domains: excluded, environment, execution } = tool
-    if (typeof type !== 'string') refuseServerTools('an entry has no type. Use openaiTools, or the declaration of the service')
+    if (typeof type !== 'string') refuseServerTools("an entry has no type. Use openaiTools or the provider's declaration")
     const isLocal = (type === 'shell' && Object(environment).type === 'local') || execution === 'client'
-    if (ofCaller.has(type) || isLocal)
-      refuseServerTools(`the service does not run ${type} as it is declared here. Make it a tool of the agent`)
-    if (allowed !== undefined && excluded !== undefined)
-      refuseServerTools(`${type} has allowed and excluded domains; the service takes one of them`)
+    if (ofCaller.has(type) || isLocal) refuseServerTools(`the service does not run ${type} as declared. Make it a tool of the agent`)
+    if (allowed !== undefined && excluded !== undefined) refuseServerTools(`${type} has both allowed and excluded domains; set only one`)
     if (type === 'mcp') checkMcp(tool)
   }
 }

@@ -10,9 +10,12 @@ import { type Backend, defaultCompat } from './compat.ts'
 import { contextWindowOf } from './model-families.ts'
 import { type ChatModelOptions, chatModel, chatOptions, chatOptionTable } from './provider.ts'
 
-/** Options of `openaiCompatible`: a known `backend`, or any other by its `baseUrl`. */
+/** Options for `openaiCompatible`: a known `backend`, or the `baseUrl` of any other backend. */
 export interface CompatibleOptions extends ChatModelOptions {
-  /** A preset of `compatPresets`: URL, deviations and name. Default: the preset at `baseUrl`, of which only the deviations apply. */
+  /**
+   * A preset of `compatPresets`, which sets the URL, compatibility flags and name. Default: the preset at `baseUrl`, of which only the
+   * flags apply.
+   */
   backend?: BackendName
 }
 
@@ -40,15 +43,15 @@ export function openrouter(id: string, options: ChatModelOptions = {}): Model {
 /**
  * Creates a model of any OpenAI-compatible provider.
  *
- * - `backend` sets the deviations; `compat` overrides single ones.
- * - Throws `ConfigError` `invalidOption` without `backend` and `baseUrl`, and for a wrong option.
+ * - `backend` sets the compatibility flags. `compat` overrides individual flags.
+ * - Throws `ConfigError` `invalidOption` without `backend` and `baseUrl`, and for an invalid option.
  * - Without the key that a backend requires, `new Agent` throws.
  */
 export function openaiCompatible(id: string, options: CompatibleOptions): Model {
   checkFactory(id, options, compatibleOptions)
   const { backend, baseUrl } = options
   if (backend === undefined && baseUrl === undefined) {
-    throw new ConfigError('invalidOption', `openaiCompatible("${id}") needs a backend or a baseUrl, to know where the model is served.`)
+    throw new ConfigError('invalidOption', `openaiCompatible("${id}") needs a backend or a baseUrl that serves the model.`)
   }
   const known: Backend | undefined = backend === undefined ? serviceAt(baseUrl) : compatPresets[backend]
   const defaults: ModelDefaults = {
@@ -70,7 +73,7 @@ export function openaiCompatible(id: string, options: CompatibleOptions): Model 
   })
 }
 
-/** Returns the known provider at `baseUrl`. The port of a local URL identifies none. */
+/** Returns the known provider at `baseUrl`. A local port does not identify a provider. */
 function serviceAt(baseUrl: string | undefined): Backend | undefined {
   const backend = backendAt(baseUrl)
   const known: Backend | undefined = backend === undefined ? undefined : compatPresets[backend]
@@ -78,13 +81,13 @@ function serviceAt(baseUrl: string | undefined): Backend | undefined {
 }
 
 /**
- * Creates a model of a local server, such as Ollama, LM Studio, vLLM or llama.cpp. Most need no key. Default `baseUrl`: Ollama on this
- * machine. Throws `ConfigError` `invalidOption` for a wrong option, and for a URL in place of the id.
+ * Creates a model of a local server, such as Ollama, LM Studio, vLLM or llama.cpp. Most local servers need no key. Default `baseUrl`:
+ * Ollama on this machine. Throws `ConfigError` `invalidOption` for an invalid option, and for a URL instead of the id.
  */
 export function local(id: string, options: ChatModelOptions = {}): Model {
-  // Checked before the options: an older signature took the URL first.
+  // Checked before the options, because an older signature accepted the URL as first argument.
   if (/^https?:\/\//i.test(id)) {
-    throw new ConfigError('invalidOption', `id ${shown(id, 'id')} is an address. The model comes first: local('qwen3', { baseUrl }).`)
+    throw new ConfigError('invalidOption', `id ${shown(id, 'id')} is a URL. The model comes first: local('qwen3', { baseUrl }).`)
   }
   checkFactory(id, options, chatOptions)
   const given = { provider: 'local', firstByteTimeoutMs: false, ...definedFields(options) } as const

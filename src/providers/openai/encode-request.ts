@@ -22,14 +22,14 @@ import { searchJson, serverToolParts } from './server-tools.ts'
 import { goesBack } from './thinking-fields.ts'
 
 const toolsJson = toolsEncoder((tool) => toJson(toolJson(tool)))
-/** Deferred tools, which OpenRouter searches. */
+/** Definitions of deferred tools, which OpenRouter searches. */
 const deferredJson = toolsEncoder((tool) => toJson({ ...toolJson(tool), defer_loading: true }))
 
 function toolJson({ name, description, parameters }: ToolDefinition): object {
   return { type: 'function', function: { name, description, parameters } }
 }
 
-/** Cached data of a model and its conversations. */
+/** Cached data for a model and its conversations. */
 function knownOf(model: ModelConfig) {
   const profile = chatProfile(model)
   const target = targetOf({ ...model, api: 'openAiCompletions' }, profile, (block) => goesBack(block, profile.messages.thinking))
@@ -37,17 +37,17 @@ function knownOf(model: ModelConfig) {
   return { profile, url: chatUrl(model.baseUrl, profile), history: new HistoryMemory(target, () => new ChatWriter(encoder)) }
 }
 
-/** A call with the context of its response. */
+/** A call with the context needed to decode its response. */
 export interface ChatCall extends EncodedCall {
-  /** Whether reasoning tokens are excluded from `completion_tokens`. */
+  /** Whether `completion_tokens` excludes reasoning tokens. */
   isReasoningOutside: boolean
   /** Whether a leading `<think>` in the text is reasoning. */
   hasThinkTags: boolean
 }
 
 /**
- * Creates an encoder for Chat Completions requests. `serviceOf` returns the display name of a provider. Cached model data belongs to the
- * provider: a module-level map would outlive it until a full garbage collection.
+ * Creates an encoder for Chat Completions requests. `serviceOf` returns a provider's display name. The provider owns the cached model data,
+ * because a module-level map would retain it until a full garbage collection.
  *
  * Source: docs/providers/openai.md
  */
@@ -56,7 +56,7 @@ export function requestEncoder(serviceOf: (provider: string) => string, serverTo
   return (asked) => encodeRequest(asked, { service: serviceOf(asked.model.provider), serverTools }, modelOf(asked.model))
 }
 
-/** The provider and its own tools. */
+/** The provider's name, and its own tools. */
 interface ChatService {
   service: string
   serverTools: ServerTools
@@ -138,7 +138,7 @@ function parametersOf(request: StreamRequest, profile: ChatProfile, searches: bo
   Object.assign(body, reasoning.fields)
   const noSampling = reasoning.allowsSampling ? (searches ? 'while it searches' : undefined) : 'while it reasons'
   Object.assign(body, settingFieldsOf(request, { rules: settingRules, capabilities, noSampling }, warnings))
-  if (isResponsesOnly(model)) warnings.push(`${model.id} is served by OpenAI's Responses API only; this call will probably be refused.`)
+  if (isResponsesOnly(model)) warnings.push(`Only OpenAI's Responses API serves ${model.id}. OpenAI will probably reject this call.`)
   return body
 }
 
@@ -157,12 +157,12 @@ function headersOf({ model, credential, messages }: StreamRequest, service: stri
   return mergeHeaders(own, model.headers)
 }
 
-/** Appends the endpoint path to `baseUrl`. A bare host gets the usual version. */
+/** Appends the endpoint path to `baseUrl`. A bare host gets the default version. */
 function chatUrl(baseUrl: string, { isCopilot }: ChatProfile): string {
   return joinUrl(baseUrl, !isCopilot && isBareHost(baseUrl) ? '/v1/chat/completions' : '/chat/completions')
 }
 
-/** Whether to send cache breakpoints: OpenRouter forwards them to Anthropic; its other providers cache automatically. */
+/** Returns whether to send cache breakpoints. OpenRouter forwards them to Anthropic. Its other providers cache automatically. */
 function marksCache({ model }: StreamRequest, { compat }: ChatProfile): boolean {
   return compat.thinkingFormat === 'openRouter' && model.id.startsWith('anthropic/')
 }

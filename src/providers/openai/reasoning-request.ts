@@ -14,8 +14,7 @@ export interface ReasoningRequest {
 }
 
 /**
- * Returns the fields for the thinking level: the nearest supported effort, or the switch of the backend. Adds omitted settings to
- * `warnings`.
+ * Returns the fields for the thinking level: the nearest supported effort, or the backend's switch. Adds omitted settings to `warnings`.
  */
 export function reasoningRequest(request: StreamRequest, profile: ChatProfile, warnings: string[]): ReasoningRequest {
   const { thinking: level } = request
@@ -32,7 +31,7 @@ export function reasoningRequest(request: StreamRequest, profile: ChatProfile, w
   return { fields: bySwitch(request, profile, effort), allowsSampling: capabilities.sampling }
 }
 
-/** Warns about unsupported reasoning options: two backends support a token budget, and one can hide reasoning. */
+/** Warns about unsupported reasoning options. Two backends support a token budget, and one can hide reasoning. */
 function warnOmitted(request: StreamRequest, { thinkingFormat }: OpenAiCompat, warnings: string[]): void {
   const isRouter = thinkingFormat === 'openRouter'
   if (request.thinkingBudget !== undefined && !isRouter && thinkingFormat !== 'qwen')
@@ -49,16 +48,16 @@ function byEffort(
   const { model, tools, thinking } = request
   const rule = tools.length === 0 ? 'together' : toolsAndEffort(model)
   if (rule !== 'together' && thinking !== 'off') {
-    leaveOut(request, `thinking level ${thinking}`, 'takes tools on Chat Completions only without it. Use the Responses API', warnings)
+    leaveOut(request, `thinking level ${thinking}`, 'supports tools on Chat Completions only without it. Use the Responses API', warnings)
   }
   if (!compat.supportsReasoningEffort && thinking !== 'off') {
     leaveOut(request, `thinking level ${thinking}`, 'is described with compat.supportsReasoningEffort: false', warnings)
   }
   const sent = rule === 'effortNone' ? 'none' : rule === 'withoutEffort' || !compat.supportsReasoningEffort ? undefined : effort
-  // OpenAI's reasoning models accept a temperature only with effort "none"; other backends ignore or use it.
+  // OpenAI's reasoning models accept a temperature only with effort "none". Other backends ignore or use it.
   const allowsSampling = capabilities.sampling && (sent === 'none' || !isOpenAiModel(model, compat))
   const fields: JsonObject = sent === undefined ? {} : { reasoning_effort: sent }
-  // By default Groq writes reasoning into the text; gpt-oss models always use a field.
+  // By default, Groq writes reasoning into the text. gpt-oss models always use a field.
   if (service === 'groq' && !model.id.includes('gpt-oss')) fields.reasoning_format = thinking === 'off' ? 'hidden' : 'parsed'
   return { fields, allowsSampling }
 }
@@ -67,17 +66,17 @@ function bySwitch(request: StreamRequest, { compat, capabilities }: ChatProfile,
   const isForced = mustThink(request.model, capabilities)
   const { thinking: level, thinkingBudget, thinkingSummary } = request
   const isOn = level !== 'off' || thinkingBudget !== undefined
-  // A model that always reasons refuses the off switch.
+  // Models that always reason reject the off switch.
   if (isForced && !isOn && compat.thinkingFormat !== 'deepSeek') return {}
   const effortField: JsonObject = isOn && effort !== undefined ? { effort } : {}
   switch (compat.thinkingFormat) {
     case 'openRouter':
-      // Accepts an effort or a budget, not both.
+      // The backend accepts either an effort or a budget.
       if (isOn)
         return {
           reasoning: { ...(thinkingBudget === undefined ? effortField : { max_tokens: thinkingBudget }), ...hidden(thinkingSummary) },
         }
-      // Some models refuse the off switch, so it is sent only if supported.
+      // Some models reject the off switch, so it is sent only if supported.
       return capabilities.thinkingOff ? { reasoning: { enabled: false } } : {}
     case 'qwen':
       return isOn

@@ -2,19 +2,19 @@ import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import { toJson } from '../kit/encode/json-pieces.ts'
 import { refuseServerTools, type ServerTools } from '../kit/optional/server-tools/server-tools.ts'
 
-/** Location of the user: `{ country: 'DE', city: 'Bonn' }`. */
+/** The user's location: `{ country: 'DE', city: 'Bonn' }`. */
 type UserLocation = { city?: string; region?: string; country?: string; timezone?: string }
 
-/** Options of `chatTools.webSearch`. */
+/** Options for `chatTools.webSearch`. */
 export interface ChatWebSearchOptions {
-  /** How much search content the model gets. */
+  /** Amount of search content that the model gets. */
   contextSize?: 'low' | 'medium' | 'high' | undefined
   userLocation?: UserLocation | undefined
 }
 
-/** Options of `openrouterTools.webSearch`. */
+/** Options for `openrouterTools.webSearch`. */
 export interface OpenRouterWebSearchOptions {
-  /** Search engine, such as `exa`. Default: the search of the model's provider if it has one. */
+  /** Search engine, such as `exa`. Default: the search of the model's provider, if any. */
   engine?: string | undefined
   maxResults?: number | undefined
   allowedDomains?: readonly string[] | undefined
@@ -87,26 +87,26 @@ const topLevelNames: ReadonlySet<string> = new Set([
 /** Tools that the provider asks the caller to run. */
 const ofCaller: ReadonlySet<string> = new Set(['function', 'custom'])
 
-/** Throws `ConfigError` `invalidOption` for declarations that the provider would refuse. */
+/** Throws `ConfigError` `invalidOption` for declarations that the provider would reject. */
 export function checkServerTools(tools: ServerTools): void {
   for (const tool of tools) {
     const { type, parameters } = tool
     if ('search_parameters' in tool)
       refuseServerTools(
-        'xAI has taken search_parameters out of Chat Completions. Use openaiResponses with xaiTools of phi-core/providers/openai',
+        'xAI has removed search_parameters from Chat Completions. Use openaiResponses with xaiTools of phi-core/providers/openai',
       )
     if (type === undefined) checkTopLevel(tool)
     else if (typeof type !== 'string' || ofCaller.has(type))
       refuseServerTools(`the service does not run ${JSON.stringify(type)}. Make it a tool of the agent`)
     const { allowed_domains: allowed, excluded_domains: excluded }: Record<string, unknown> = Object(parameters)
     if (allowed !== undefined && excluded !== undefined)
-      refuseServerTools(`${String(type)} has allowed and excluded domains; the service takes one of them`)
+      refuseServerTools(`${String(type)} has both allowed and excluded domains; set only one`)
   }
   if (tools.length > 0 && tools.every(({ defer_loading: isDeferred }) => isDeferred === true))
-    refuseServerTools('every tool has defer_loading; one must be there at once')
+    refuseServerTools('every tool has defer_loading; at least one must not')
 }
 
-/** Throws likewise for tools that OpenAI does not run on this API: it only supports a search option. */
+/** Throws the same error for tools that OpenAI does not run on this API, which supports only a search option. */
 export function checkOpenAiTools(tools: ServerTools): void {
   const typed = tools.find(({ type }) => type !== undefined)
   if (typed !== undefined)
@@ -119,13 +119,13 @@ function checkTopLevel(tool: JsonObject): void {
   const names = Object.keys(tool)
   const odd = names.find((name) => !topLevelNames.has(name))
   if (names.length > 0 && odd === undefined) return
-  const what = odd === undefined ? 'an entry is empty' : `${JSON.stringify(odd)} is no tool of the service`
+  const what = odd === undefined ? 'an entry is empty' : `${JSON.stringify(odd)} is not a provider-executed tool`
   refuseServerTools(`${what}. Use chatTools or openrouterTools, or a declaration with a type`)
 }
 
 const searchDeclaration = { type: 'openrouter:tool_search' }
 
-/** Returns OpenRouter's search declaration, unless `tools` has it. */
+/** Returns OpenRouter's search declaration, unless `tools` contains it. */
 export function searchJson(tools: ServerTools): string {
   return tools.some(({ type }) => type === searchDeclaration.type) ? '' : toJson(searchDeclaration)
 }
@@ -141,7 +141,7 @@ export function serverToolParts(tools: ServerTools): { declared: string; topLeve
   return { declared: declared.join(','), topLevel }
 }
 
-/** Merges plugins into one list; of other fields the last wins. */
+/** Merges plugins into one list. For other fields, the last value wins. */
 function joined(before: JsonValue | undefined, value: JsonValue): JsonValue {
   return Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value
 }

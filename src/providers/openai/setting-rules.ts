@@ -4,7 +4,7 @@ import type { RequestSettings } from '../../contract/model/request-settings.ts'
 import { type SettingRules, stopTexts } from '../kit/settings/write-settings.ts'
 import { isOpenAiModel } from './capabilities.ts'
 
-/** Backends that refuse or ignore `top_k`. */
+/** Backends that reject or ignore `top_k`. */
 const withoutTopK = new Set([
   'openai',
   'copilot',
@@ -27,7 +27,7 @@ export function chatSettingRules(
 ): SettingRules {
   const isOpenAi = isOpenAiModel(model, compat)
   const isRouter = compat.thinkingFormat === 'openRouter'
-  // OpenAI's reasoning models refuse these.
+  // OpenAI's reasoning models reject these settings.
   const isPicky = isOpenAi && thinks
   return {
     temperature: { field: 'temperature' },
@@ -56,9 +56,9 @@ export function openAiTier(tier: NonNullable<RequestSettings['serviceTier']>): J
   return { service_tier: tier === 'standard' ? 'default' : tier }
 }
 
-/** Returns the cache lifetime fields. An hour maps to `longest` for models with lifetimes, to a day for older ones. */
+/** Returns the cache lifetime fields. An hour maps to `longest` for models with selectable lifetimes, and to a day for older models. */
 export function cacheFields(ttl: '5m' | '1h', { id }: ModelConfig, longest: '30m' | '12h'): JsonObject | string {
   if (ttl === '5m') return {}
   if (/(^|[/:])gpt-(5\.6|6)/.test(id)) return { prompt_cache_options: { ttl: longest } }
-  return /(^|[/:])gpt-(4\.1|5)/.test(id) ? { prompt_cache_retention: '24h' } : 'decides by itself how long it keeps its cache'
+  return /(^|[/:])gpt-(4\.1|5)/.test(id) ? { prompt_cache_retention: '24h' } : 'sets its cache lifetime itself'
 }

@@ -21,7 +21,7 @@ export interface Pace {
   gate?: () => Promise<void>
 }
 
-/** Returns `pace`, or throws `ConfigError` `invalidOption` if a field is out of range. */
+/** Returns `pace`. Throws `ConfigError` `invalidOption` if a field is out of range. */
 export function checkedPace(pace: Pace): Pace {
   const { chunkSize, delayMs } = pace
   if (!(Number.isInteger(chunkSize) && chunkSize >= 1))
@@ -30,7 +30,7 @@ export function checkedPace(pace: Pace): Pace {
   return pace
 }
 
-/** Plays one step as a stream: grows `message`, emits each chunk, and stops with the abort reason of `signal`. */
+/** Plays one step as a stream: extends `message` and emits each chunk. Rejects with the abort reason of `signal`. */
 export class Player {
   readonly #message: AssistantMessage
   readonly #emit: (event: StreamEvent) => void
@@ -60,7 +60,8 @@ export class Player {
   /** Adds citations to the text. */
   async #cite(text: TextContent, citations: readonly Citation[]): Promise<void> {
     const contentIndex = this.#message.content.indexOf(text)
-    if (contentIndex === -1) throw new ConfigError('invalidOption', 'A scripted answer has citations and no text that rests on them.')
+    if (contentIndex === -1)
+      throw new ConfigError('invalidOption', 'A scripted response has citations but no text. Add the text that they support.')
     text.citations = []
     for (const citation of citations) {
       await this.#wait()
@@ -74,14 +75,14 @@ export class Player {
     await this.#wait()
     const { content } = this.#message
     const before = content.findIndex((each) => each.type === 'serviceTool' && block.type === 'serviceTool' && each.id === block.id)
-    // A copy, so that the message shares nothing with the script.
+    // Copied, so that the message does not share objects with the script.
     const shown = copyJson(block)
     const contentIndex = before === -1 ? this.#add(shown) : before
     content[contentIndex] = shown
     this.#report({ type: 'block', contentIndex, block: shown })
   }
 
-  /** Streams a block in chunks, which `grow` appends; without chunks there is no block. */
+  /** Streams a block in chunks, which `grow` appends. Without chunks, creates no block. */
   async #block(block: TextContent | ThinkingContent, deltas: readonly string[], grow: (delta: string) => void): Promise<void> {
     if (deltas.length === 0) return
     const contentIndex = this.#add(block)
@@ -92,7 +93,7 @@ export class Player {
     }
   }
 
-  /** Streams one tool call with its arguments as JSON fragments. They are set at the end, as with a real provider. */
+  /** Streams one tool call with its arguments as JSON fragments. The parsed arguments are set at the end, as with a real provider. */
   async toolCall(call: ScriptedToolCall, id: string): Promise<void> {
     const block: Content = { type: 'toolCall', id, name: call.name, arguments: {} }
     const contentIndex = this.#add(block)
@@ -101,7 +102,7 @@ export class Player {
       await this.#wait()
       this.#report({ type: 'toolCallDelta', contentIndex, toolCallId: id, toolName: call.name, delta })
     }
-    // A copy, so that the message shares nothing with the script.
+    // Copied, so that the message does not share objects with the script.
     block.arguments = JSON.parse(json)
   }
 
@@ -122,13 +123,13 @@ export class Player {
   }
 }
 
-/** Fills missing counts with 0, and a missing total with the sum. */
+/** Sets missing counts to 0, and a missing total to the sum. */
 export function completeUsage(partial: Partial<Usage> = {}): Usage {
   const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = partial
   return { ...emptyUsage(), ...partial, totalTokens: partial.totalTokens ?? input + output + cacheRead + cacheWrite }
 }
 
-/** Splits `text` into chunks of at most `size` UTF-16 units (one more to keep a surrogate pair); lists stay as they are. */
+/** Splits `text` into chunks of at most `size` UTF-16 units (one more to keep a surrogate pair together). Returns lists unchanged. */
 function pieces(text: string | readonly string[] | undefined, size: number): readonly string[] {
   if (text === undefined || text === '') return []
   if (typeof text !== 'string') return text.filter((piece) => piece !== '')
@@ -142,7 +143,7 @@ function pieces(text: string | readonly string[] | undefined, size: number): rea
   return result
 }
 
-/** Waits `ms`, or rejects with the abort reason of `signal`. Leaves no timer or listener. */
+/** Waits `ms`, or rejects with the abort reason of `signal`. Leaves no timer or listener behind. */
 function sleep(ms: number, signal: AbortSignal): Promise<void> {
   let stop: (() => void) | undefined
   const wait = new Promise<void>((resolve) => {

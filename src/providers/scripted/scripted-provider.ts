@@ -16,10 +16,10 @@ import type { Script, ScriptedFailure, ScriptedStep } from './script.ts'
  * Provider that plays a script in this process, on any runtime.
  *
  * **Contract**
- * - The script gets the history that a real provider would get: no failed responses, one result for every call.
- * - Streams like a real provider: `start`, then deltas, tool arguments in fragments; the same rules for errors and aborts.
- * - Checks for aborts at every wait and after every delta: `ProviderError` `cancelled`.
- * - An error of a script function becomes a `ProviderError` (`other`, unless it already is one).
+ * - The script receives the history that a real provider would receive: no failed responses, one result for every call.
+ * - Streams like a real provider: `start`, then deltas, with tool arguments in fragments. The same rules apply to errors and aborts.
+ * - Checks for aborts at every wait and after every delta, and rejects with `ProviderError` `cancelled`.
+ * - An error thrown by a script function becomes a `ProviderError` `other`, unless it already is a `ProviderError`.
  *
  * Source: docs/guides/testing.md
  */
@@ -34,12 +34,12 @@ export class ScriptedProvider implements StreamProvider {
     this.#pace = pace
   }
 
-  /** Requests so far, in order, with the messages that a provider would have got. */
+  /** Requests so far, in order, with the messages that a real provider would have received. */
   get requests(): readonly StreamRequest[] {
     return this.#requests
   }
 
-  /** Returns the request as JSON in `body`. Nothing is sent; `url` is `scripted:`. */
+  /** Returns the request as JSON in `body`, without sending it. `url` is `scripted:`. */
   async encode(request: StreamRequest): Promise<EncodedRequest> {
     const { credential: _unused, continues: _last, resolveMedia: _read, ...visible } = sent(await withReadyMedia(request, everyMedium))
     return { url: 'scripted:', headers: {}, redactedHeaders: {}, body: JSON.stringify(visible), warnings: [] }
@@ -68,7 +68,7 @@ export class ScriptedProvider implements StreamProvider {
     const step = await raceAbort(this.#script(request, turn), signal)
     if (isObject(step)) return step
     throw new TypeError(
-      `it gave ${shown(step, 'answer')} for call ${turn + 1} of the model; it must give an answer, such as { text: 'hi' }.`,
+      `it returned ${shown(step, 'answer')} for model call ${turn + 1}. It must return a response, such as { text: 'hi' }.`,
     )
   }
 
@@ -96,7 +96,7 @@ export class ScriptedProvider implements StreamProvider {
   }
 }
 
-/** Accepts all media. Blobs of a session are loaded. */
+/** Accepts all media. Loads a session's blobs. */
 const rules = { media: ['*/*'], mediaByUrl: ['*/*'], mediaById: ['*/*'] }
 const everyMedium: MediaTarget = { api: 'scripted', codec: { media: () => rules } }
 
@@ -129,10 +129,10 @@ function countCalls(request: StreamRequest): number {
   return count
 }
 
-/** Throws at the end of the script: an invented response could hide a failing test. */
+/** Throws at the end of the script, because an invented response could hide a failing test. */
 function ranOut(length: number, turn: number): never {
-  const answers = `${length} ${length === 1 ? 'answer' : 'answers'}`
-  const message = `The script has run out: call ${turn + 1} of the model came, and the list has ${answers}. Add an answer, or pass a function.`
+  const responses = `${length} ${length === 1 ? 'response' : 'responses'}`
+  const message = `The script has run out: this is model call ${turn + 1}, but the list has ${responses}. Add a response, or pass a function.`
   throw new ProviderError('other', message)
 }
 

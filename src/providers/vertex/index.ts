@@ -12,21 +12,21 @@ import { aServerToolList, type ServerTools } from '../kit/optional/server-tools/
 import { checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../kit/provider-options.ts'
 import { serviceAddresses } from '../kit/transport/endpoint.ts'
 
-/** Options of `vertexProvider`: project, location, publisher and authentication. */
+/** Options for `vertexProvider`: project, location, publisher and authentication. */
 export interface VertexProviderOptions extends TransportOptions, GeminiOutputOptions {
-  /** Kind of `apiKey`: an OAuth access token, or an API key. Default: a token if the URL names a project, else a key. */
+  /** Kind of `apiKey`: an OAuth access token or an API key. Default: a token if the URL contains a project, otherwise a key. */
   auth?: 'bearer' | 'apiKey'
-  /** Provider-executed tools: those of `googleTools`, or raw declarations. */
+  /** Provider-executed tools from `googleTools`, or raw declarations. */
   serverTools?: ServerTools
 }
 
-/** Options of `vertex`: model settings, and those of `vertexProvider`. */
+/** Options for `vertex`: model settings and the options of `vertexProvider`. */
 export interface VertexOptions extends Omit<ProviderOptions, 'compat'>, VertexProviderOptions {
-  /** Project to bill. Without one, `apiKey` is an express mode key. */
+  /** Project to bill. Without a project, `apiKey` is an express mode key. */
   project?: string
-  /** `global`, `us`, `eu` or a region such as `us-central1`. Default: `global`, often the only location of newer models. */
+  /** `global`, `us`, `eu` or a region such as `us-central1`. Default: `global`, which is often the only location for newer models. */
   location?: string
-  /** Publisher of the model. Default: `google`. */
+  /** The model's publisher. Default: `google`. */
   publisher?: string
 }
 
@@ -45,12 +45,13 @@ const apiVersion = '/v1'
  * Creates a Gemini model on Vertex AI. Sends no request.
  *
  * **Contract**
- * - `apiKey` is an OAuth access token, as text or from a `CredentialProvider` that renews it, or an express mode key without a `project`.
- * - `config.baseUrl` ends with `/models`. A `baseUrl` that ends so is used unchanged; the path is added to any other.
- * - Throws `ConfigError` `invalidOption` for an invalid location, and for a wrong option. Without a key, a `baseUrl`, a `fetch` or an
- *   authenticating header, `new Agent` throws. Unknown ids are treated as the newest Gemini. Claude models are refused.
- * - Defaults: a context window of 1,000,000 tokens (131,072 for Gemma), the maximum output of the model. Prices are unknown unless `cost`
- *   is set.
+ * - With a `project`, `apiKey` is an OAuth access token, as text or from a `CredentialProvider` that renews it. Otherwise, it is an express
+ *   mode key.
+ * - `config.baseUrl` ends with `/models`. A `baseUrl` with this ending is used unchanged. Otherwise the path is appended.
+ * - Throws `ConfigError` `invalidOption` for an invalid location, an invalid option, and a Claude model. Without a key, `baseUrl`, `fetch`
+ *   or authenticating header, `new Agent` throws. Unknown ids are treated as the newest Gemini model.
+ * - Defaults: a context window of 1,000,000 tokens (131,072 for Gemma), the model's maximum output. Prices are unknown unless `cost` is
+ *   set.
  *
  * Source: docs/providers/google.md
  *
@@ -73,12 +74,12 @@ export function vertex(id: string, options: VertexOptions = {}): Model {
     apiKeyVariable: baseUrl !== undefined ? undefined : project === undefined ? 'GOOGLE_API_KEY' : 'GOOGLE_ACCESS_TOKEN',
   } as const
   const provider = vertexService(project === undefined ? options : { auth: 'bearer', ...options })
-  // The call reports an invalid URL, as with other providers.
+  // The model call reports an invalid URL, as with other providers.
   if (baseUrl === undefined || !URL.canParse(baseUrl)) return createModel(id, defaults, options, provider)
   return createModel(id, defaults, { ...options, baseUrl: modelsUrl(baseUrl, pathOf(options)) }, provider)
 }
 
-/** Vertex AI serves Claude with another protocol. */
+/** Vertex AI serves Claude over a different protocol. */
 function refuseClaude(id: string, { publisher }: VertexOptions): void {
   if (publisher !== 'anthropic' && !/claude/i.test(id)) return
   throw new ConfigError(
@@ -87,7 +88,7 @@ function refuseClaude(id: string, { publisher }: VertexOptions): void {
   )
 }
 
-/** Creates a provider for Vertex AI. It is stateless and serves any number of models and runs. */
+/** Creates a provider for Vertex AI. The provider is stateless and serves any number of models and runs. */
 export function vertexProvider(options: VertexProviderOptions = {}): StreamProvider {
   checkOptions(options, providerOptions)
   return vertexService(options)
@@ -110,12 +111,12 @@ function vertexService(options: VertexProviderOptions): StreamProvider {
 }
 
 /**
- * Returns the Vertex AI URL for a location: a global, a continental or a regional host. Throws `ConfigError` `invalidOption` for an
- * invalid location, because the key would go to another host.
+ * Returns the Vertex AI URL for a location: a global, a continental or a regional host. Throws `ConfigError` `invalidOption` for an invalid
+ * location, because the key would be sent to another host.
  */
 function vertexHost(location: string): string {
   if (!/^[a-z0-9-]+$/.test(location)) {
-    throw new ConfigError('invalidOption', `location "${location}" is none of Vertex AI. Give one such as global, eu or us-central1.`)
+    throw new ConfigError('invalidOption', `location "${location}" is not a Vertex AI location. Use one such as global, eu or us-central1.`)
   }
   if (location === 'global') return serviceAddresses.vertex
   if (location === 'us' || location === 'eu') return `https://aiplatform.${location}.rep.googleapis.com`

@@ -6,8 +6,8 @@ import type { Model } from '../../types/model/model.ts'
 import { openaiCompatible } from '../openai/compatible.ts'
 
 /**
- * An in-browser engine that the application provides, such as `MLCEngine` of WebLLM, with OpenAI's chat completions interface. This
- * package downloads nothing.
+ * An in-browser engine that the application provides, with OpenAI's chat completions interface, such as `MLCEngine` of WebLLM. This package
+ * downloads nothing.
  */
 export interface ChatEngine {
   readonly chat: { readonly completions: { create(request: never): unknown } }
@@ -15,9 +15,9 @@ export interface ChatEngine {
   interruptGenerate?(): unknown
 }
 
-/** Options of `webLlm`: the model, its context window and its media. */
+/** Options for `webLlm`: the model id, context window and media. */
 export interface WebLlmOptions {
-  /** Model id of the engine, also used in records. Default: `web-llm`, with the loaded model. */
+  /** Model id for the engine, also used in records. Default: `web-llm`, which uses the loaded model. */
   model?: string
   /** Context window in tokens. Default: 4,096, as in WebLLM's builds. */
   contextWindow?: number
@@ -28,12 +28,12 @@ export interface WebLlmOptions {
 const webLlmOptions = optionsOf<WebLlmOptions>({ model: aText, contextWindow: aPositiveNumber, media: listOf(aText) })
 
 /**
- * Creates a model that runs on an in-browser engine of the application, over the Chat Completions codec of `phi-core/providers/openai`.
+ * Creates a model that runs on the application's in-browser engine, over the Chat Completions codec of `phi-core/providers/openai`.
  *
  * **Contract**
- * - One call at a time, because engines have one state: a second call waits for the first.
+ * - Calls run one at a time, because an engine has a single state.
  * - An abort interrupts the engine. An engine error becomes a `ProviderError`.
- * - Throws `ConfigError` `invalidOption` if `engine` is no engine, and for a wrong option.
+ * - Throws `ConfigError` `invalidOption` if `engine` is not an engine, and for an invalid option.
  *
  * Source: docs/providers/browser-models.md
  *
@@ -44,7 +44,7 @@ const webLlmOptions = optionsOf<WebLlmOptions>({ model: aText, contextWindow: aP
 export function webLlm(engine: ChatEngine, options: WebLlmOptions = {}): Model {
   checkOptions(options, webLlmOptions)
   if (typeof engine?.chat?.completions?.create !== 'function')
-    throw new ConfigError('invalidOption', 'webLlm takes an engine with chat.completions.create, as CreateMLCEngine of WebLLM makes it.')
+    throw new ConfigError('invalidOption', 'webLlm needs an engine with chat.completions.create, such as from CreateMLCEngine of WebLLM.')
   const { model, contextWindow = 4096, media = [] } = options
   return openaiCompatible(model ?? 'web-llm', {
     ...{ baseUrl: 'https://engine.invalid', provider: 'web-llm', contextWindow, capabilities: { media }, firstByteTimeoutMs: false },
@@ -77,11 +77,11 @@ function engineFetch(engine: ChatEngine, isUnnamed: boolean): typeof fetch {
 }
 
 async function completions(engine: ChatEngine, request: JsonObject): Promise<AsyncIterator<unknown>> {
-  // Engine types vary by version. The output is validated like that of a server.
+  // Engine types vary by version. The output is validated like a server's output.
   const { completions: asked } = engine.chat
   const answer: unknown = await Reflect.apply(asked.create, asked, [request])
   const iterate: unknown = Object(answer)[Symbol.asyncIterator]
-  if (typeof iterate !== 'function') throw new TypeError('The engine did not stream its answer.')
+  if (typeof iterate !== 'function') throw new TypeError('The engine did not stream its response.')
   return iterate.call(answer)
 }
 
@@ -96,7 +96,7 @@ function asEvents(chunks: AsyncIterator<unknown>, { engine, signal, done }: Read
   const stop = (): void => {
     signal?.removeEventListener('abort', stop)
     engine.interruptGenerate?.()
-    // An interrupted engine still ends its response; the next call must wait for that.
+    // An interrupted engine still finishes its response, and the next call must wait for it.
     void drain(chunks).finally(done)
   }
   signal?.addEventListener('abort', stop, { once: true })

@@ -20,7 +20,7 @@ import { CutOffLoops, resultEntries } from '../takeover/cut-off-loops.ts'
 import { HistoryEnds } from '../takeover/history-ends.ts'
 import { RepeatedRequests } from '../views/repeated-requests.ts'
 
-/** Session data that only the first record holds. */
+/** Session data that only the first record contains. */
 type SessionOrigin = Pick<SessionJournalOptions, 'owner' | 'spawnRef'>
 
 /** A record that is not yet written. */
@@ -33,9 +33,9 @@ interface Waiting {
 }
 
 /**
- * Writes the log of one session live, through one writer after the other. See `SessionJournal`.
+ * Writes one session's log live, through successive writers. See `SessionJournal`.
  *
- * A writer that claims the session continues it. A conversation that cannot continue it is refused before it claims.
+ * Rejects a conversation that cannot continue the session before the session is claimed.
  */
 export class SessionLog {
   readonly #store: Pick<SessionStore, 'open' | 'tail'>
@@ -47,17 +47,17 @@ export class SessionLog {
   readonly #requests = new RepeatedRequests()
   #writer: Promise<SessionWriter> | undefined
   #closing: Promise<void> | undefined
-  /** Records that no writer has received. */
+  /** Records that were not passed to a writer yet. */
   #waiting: Waiting[] = []
   /** Number of batches being written. */
   #pending = 0
-  /** Conversations with a refused record, and the error. No further records of that loop may follow. */
+  /** Errors by conversation with a rejected record. No further records may follow in the same loop. */
   readonly #refused = new WeakMap<JournaledConversation, unknown>()
-  /** Conversations whose next loop could not be opened, and the error. */
+  /** Errors by conversation whose next loop could not be opened. */
   readonly #unopened = new WeakMap<JournaledConversation, unknown>()
-  /** Set until the recovered results are recorded. */
+  /** Recovered results that are not recorded yet. */
   #resumed: ResumePoint | undefined
-  /** Records by other writers, until the conversations that were active at the takeover have caught up. */
+  /** Records from other writers, kept until every conversation that was active at the takeover has caught up. */
   #missed: Missed | undefined
   /** Whether the session's first records are written. */
   #hasBegun = false
@@ -110,12 +110,12 @@ export class SessionLog {
     })
     this.#unopened.delete(conversation)
     if (type !== 'turnStart') void this.#write()
-    // Not awaited: the record written with it reports the same error.
+    // Ignores the rejection, because the record written together with this one reports the same error.
     else written.catch(() => undefined)
     return written
   }
 
-  /** Writes accepted records first. */
+  /** Writes accepted records, then closes the writer. */
   async close(): Promise<void> {
     void this.#write()
     this.#requests.forget()
@@ -126,14 +126,14 @@ export class SessionLog {
     await this.#closing
   }
 
-  /** Releases the claim and all memory, unless a write is pending. The conversation continues elsewhere. */
+  /** Releases the claim and all memory, unless a write is pending, because the conversation continues elsewhere. */
   rest(): void {
     if (this.#pending > 0) return
     this.#known.ends.clear()
     this.close().catch(() => undefined)
   }
 
-  /** Writes the waiting records and acknowledges them together. Never rejects. */
+  /** Writes the pending records and acknowledges them together. Never rejects. */
   async #write(): Promise<void> {
     const group = this.#waiting
     const [first] = group
@@ -144,7 +144,7 @@ export class SessionLog {
     this.#pending += 1
     try {
       const writer = await opening
-      // No conversation knows yet what it missed.
+      // No conversation has caught up yet.
       if (this.#missed?.isUnreported === true) throw this.#changed()
       this.#missed = undefined
       await writer.append(group.flatMap(({ records }) => records))
@@ -160,7 +160,7 @@ export class SessionLog {
     }
   }
 
-  /** Marks a batch as refused. Its records are only in memory, and what the store has of them is unknown. */
+  /** Marks a batch as rejected. Its records are only in memory, and it is unknown which of them the store contains. */
   #refuse(group: readonly Waiting[], error: unknown): void {
     for (const { record, records, conversation, reject } of group) {
       this.#known.ends.forget(record.loopId)
@@ -180,7 +180,7 @@ export class SessionLog {
     void failed.then((writer) => writer.close()).catch(() => undefined)
   }
 
-  /** Reads records of other writers when the log is opened next. */
+  /** Reads other writers' records the next time the log is opened. */
   #readAgain(): void {
     if (this.#missed !== undefined) this.#known = this.#missed.known
     this.#missed = undefined
@@ -193,7 +193,7 @@ export class SessionLog {
       return entry.type === 'toolResult' ? resultEntries(entry.message) : [entry]
     }
     const { parentLoopId } = entry
-    // Missing records of an interrupted loop are written before this one.
+    // Writes an interrupted loop's missing records before this record.
     const isMissing = this.#unopened.has(conversation) && this.#cutOff.missing(parentLoopId, conversation)?.isWhole === true
     const isKnown = isMissing || this.#known.ends.isAt(parentLoopId, conversation)
     this.#known.ends.set(loopId, conversation)
@@ -226,7 +226,7 @@ export class SessionLog {
   }
 
   /**
-   * Checks before it claims, if the state in memory may not fit the log: a foreign session, one that was taken over, or interrupted
+   * Checks the log before claiming it if the in-memory state may not match: for an unknown session, after a takeover, or with interrupted
    * loops.
    */
   async #assertFree(onProgress: () => void): Promise<void> {
@@ -237,8 +237,8 @@ export class SessionLog {
   }
 
   /**
-   * Sequence number up to which no check is needed: the record before the last known one. That last one shows whether the log is still
-   * the same.
+   * Sequence number up to which no check is needed: the record before the last known one. The last known record shows whether the log is
+   * unchanged.
    */
   get #knownBefore(): number {
     return this.#cutOff.isEmpty ? this.#known.seq - 1 : 0
@@ -263,7 +263,7 @@ export class SessionLog {
     this.#resumed = undefined
   }
 
-  /** Returns all records if they differ from the known ones. */
+  /** Returns all records if they differ from the known records. */
   async #recordsOf({ records }: SessionWriter): Promise<readonly SessionRecord[]> {
     const last = records.at(-1)
     const isKnown = last !== undefined && (last.epoch === this.#known.writer || this.#wasThere(last))
@@ -323,15 +323,15 @@ export class SessionLog {
     this.#known = { seq: 0, ends: this.#known.ends }
     this.#cutOff.clear()
     if (this.#startsOver) return
-    throw new SessionError('conflict', `Session ${JSON.stringify(this.#sessionId)} was deleted. The next run begins a new one.`)
+    throw new SessionError('conflict', `Session ${JSON.stringify(this.#sessionId)} was deleted. The next run starts a new session.`)
   }
 
   #changed(): SessionError {
     const next =
       this.#hasBegun || this.#resumed !== undefined
-        ? 'Another writer has written to it since; resume it again.'
+        ? 'Another writer has changed it. Resume it again.'
         : 'Use resumeAgent to continue it, or use another id.'
-    return new SessionError('conflict', `Session ${JSON.stringify(this.#sessionId)} has records this agent does not know. ${next}`)
+    return new SessionError('conflict', `Session ${JSON.stringify(this.#sessionId)} has records that this agent has not read. ${next}`)
   }
 }
 
@@ -342,7 +342,7 @@ function recoveredEntries({ loopId, recovered = [] }: Partial<ResumePoint> = {})
 }
 
 function placed({ loopId, turnIndex, at }: JournalRecord, entry: SessionEntry): NewSessionRecord {
-  // Belongs to the session as a whole.
+  // This entry belongs to the whole session, not to one loop.
   if (entry.type === 'title') return { at, entry: { ...entry, title: toTitle(entry.title) } }
   if (entry.type === 'sharedState') return { at, entry }
   return { loopId, turnIndex, at, entry }

@@ -4,18 +4,18 @@ import type { SessionStatus } from '../../contract/session/session.ts'
 import type { SessionEntry, SessionRecord } from '../../contract/session/session-record.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { kind } from '../../contract/shape/shape.ts'
-import type { SessionDigest } from '../../types/session/session-store.ts'
+import type { SessionDigest, SessionSummary } from '../../types/session/session-store.ts'
 
 /** Maximum length of a title in UTF-16 units. */
 export const maxTitleChars = 100
 
-/** Characters of a text that are considered for a title. */
+/** Maximum characters of a text to examine for a title. */
 const lookedAt = 1000
 
 /** Digest of an empty log. */
 export const emptyDigest: SessionDigest = { loops: 0, messages: 0 }
 
-/** Returns the digest after `record` is stored; the same object if nothing changed. */
+/** Returns the digest including `record`, or the same object if nothing changed. */
 export function advanceDigest(
   digest: SessionDigest,
   { entry, at }: { entry: SessionRecord['entry']; at?: number | undefined },
@@ -49,12 +49,14 @@ function withLoop({ loops, messages, ...digest }: SessionDigest, { loop }: Extra
   return { ...digest, ...counts, status: statusAfter(loop.status), ...titled(digest.title ?? promptTextIn(loop.messages)) }
 }
 
-/** Returns the status of a session whose last loop ended like this. */
+/** Returns the session status for the way the last loop ended. */
 function statusAfter(ended: string): SessionStatus {
   return ended === 'paused' ? 'waiting' : 'idle'
 }
 
-/** Returns the list summary of a session with these records; its own title comes first. `before` is the digest of earlier records. */
+/**
+ * Returns the list summary of a session with these records. An explicit title takes precedence. `before` is the digest of earlier records.
+ */
 export function digestOf(
   records: Iterable<{ entry: SessionRecord['entry']; at?: number | undefined }>,
   before: SessionDigest = emptyDigest,
@@ -64,13 +66,13 @@ export function digestOf(
   return digest
 }
 
-/** Contribution of one record to any digest. Does not reference the record. */
+/** One record's contribution to a digest, without a reference to the record. */
 export interface DigestStep extends SessionDigest {
   /** Whether the title is an explicit name, which replaces a derived one. */
   isNamed: boolean
 }
 
-/** With `hasTitle`, no title is derived from messages. */
+/** Returns a record's contribution. With `hasTitle`, derives no title from messages. */
 export function stepOf({ entry, at }: Pick<SessionRecord, 'entry' | 'at'>, hasTitle: boolean): DigestStep {
   const isNamed = entry.type === 'title' || (entry.type === 'sessionStart' && entry.title !== undefined)
   const { title, ...step } = advanceDigest(hasTitle ? { ...emptyDigest, title: '' } : emptyDigest, { entry, at })
@@ -96,7 +98,7 @@ function titled(title: string | undefined): { title?: string } {
   return title === undefined ? {} : { title: oneLine(title) }
 }
 
-/** Returns text on one line, without bidirectional controls, cut between characters. */
+/** Returns text on one line, without bidirectional control characters, and truncated between characters. */
 function oneLine(text: string): string {
   const line = text.replace(/[\s\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/gu, ' ').trim()
   if (line.length <= maxTitleChars) return line
@@ -105,7 +107,7 @@ function oneLine(text: string): string {
 
 const aTitle = kind(`a title of 1 to ${maxTitleChars} characters`, (value) => typeof value === 'string' && isTitle(value))
 
-/** Whether a text is valid as a session title. */
+/** Returns whether a text is valid as a session title. */
 export function isTitle(text: string): boolean {
   const length = text.length > maxTitleChars ? text.length : oneLine(text).length
   return length > 0 && length <= maxTitleChars
@@ -117,8 +119,28 @@ export function toTitle(title: string): string {
   return oneLine(title)
 }
 
-/** Returns the agent id of a log; empty if it has no loops. */
+/** Returns a log's agent id, or an empty string if the log has no loops. */
 export function agentIdOf(records: readonly SessionRecord[]): string {
   for (const { entry } of records) if (entry.type === 'sessionStart') return entry.agentId
   return ''
+}
+
+/** Returns a session's list entry from a database row. `digest` is the session's `SessionDigest` as JSON. */
+export function summaryOfRow({ session_id, agent_id, created_at, last_active_at, digest }: Record<string, unknown>): SessionSummary {
+  const times = { createdAt: Number(created_at), lastActiveAt: Number(last_active_at) }
+  const summary = digestIn(digest)
+  if (summary !== undefined) return { ...summary, sessionId: String(session_id), agentId: String(agent_id), ...times }
+  const message = `The summary of session ${session_id} is damaged in the database. The next message replaces it.`
+  return { loops: 0, messages: 0, sessionId: String(session_id), agentId: '', ...times, error: { code: 'invalidSession', message } }
+}
+
+/** Returns `undefined` for an invalid digest, so that one foreign row does not break the list. */
+function digestIn(text: unknown): SessionDigest | undefined {
+  if (typeof text !== 'string') return emptyDigest
+  try {
+    const digest: SessionDigest | null = JSON.parse(text)
+    return typeof digest?.loops === 'number' && typeof digest.messages === 'number' ? digest : undefined
+  } catch {
+    return undefined
+  }
 }

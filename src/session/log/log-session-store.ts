@@ -33,7 +33,7 @@ import { LogSessionWriter, sessionErrorOf } from './session-writer.ts'
 export function assertSessionId(id: string): void {
   if (fits(sessionId, id)) return
   const shown = JSON.stringify(String(id).slice(0, 40))
-  throw new SessionError('invalidId', `Session id ${shown} is not allowed. It must be ${sessionId.expected}.`)
+  throw new SessionError('invalidId', `Invalid session id ${shown}: it must be ${sessionId.expected}.`)
 }
 
 const aDriver = withMethods('a log driver, such as memoryDriver()', 'claim', 'append', 'release', 'read', 'list', 'delete')
@@ -42,13 +42,13 @@ const aDriver = withMethods('a log driver, such as memoryDriver()', 'claim', 'ap
  * Creates a `SessionStore` from a platform's `LogDriver`.
  *
  * **Contract**
- * - `open` and `save` reject with `newerSchema` for a log that a newer version has written. After that, the writer must open the session
- *   again.
- * - `save` is atomic. It keeps records that this version does not know. For an invalid session it rejects with `invalidSession` and a
- *   path, before it claims anything.
- * - `load` returns what can be read; `tail(…).damage` describes the rest. If nothing can be read, it rejects with `invalidSession`.
- * - `load` rejects with `newerSchema` if this version can read no line of the log.
- * - A driver error that is no `SessionError` becomes one with code `io`.
+ * - `open` and `save` reject with `newerSchema` for a log that a newer version has written. The writer must then reopen the session.
+ * - `save` is atomic and keeps unknown records. For an invalid session, `save` rejects with `invalidSession` and a path before it claims
+ *   the session.
+ * - `load` returns the readable part of the log. `tail(…).damage` describes the rest. If nothing can be read, `load` rejects with
+ *   `invalidSession`.
+ * - `load` rejects with `newerSchema` if all lines are in a newer format.
+ * - Other driver errors are wrapped in a `SessionError` with code `io`.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -81,7 +81,7 @@ export function logSessionStore(driver: LogDriver): SessionStore {
       const { kind: found, reason = 'it has no records.' } = reading.damage ?? {}
       throw new SessionError(
         found === 'newerSchema' ? found : 'invalidSession',
-        `Nothing of session ${sessionId} can be read: ${reason} salvage reads what is behind a damaged record.`,
+        `Session ${sessionId} is unreadable: ${reason} Use salvage to read the records after a damaged one.`,
       )
     },
     salvage: async (sessionId) => {
@@ -94,7 +94,7 @@ export function logSessionStore(driver: LogDriver): SessionStore {
       assertSessionId(checkSession(session).sessionId)
       await saveSession(driver, session)
     },
-    // Uses `this`, because a wrapping store may open differently.
+    // Calls `open` through `this`, because a wrapping store may override it.
     journal(options) {
       return sessionJournal(this, options)
     },
@@ -128,7 +128,7 @@ async function readTail(driver: LogDriver, sessionId: string, { after = 0, last,
   const end = await attempt(`Session ${sessionId}`, async () => driver.lastSeq?.(sessionId))
   const from = Math.max(after, (end ?? 0) - last)
   const reading = await readSession(driver, sessionId, from, onProgress)
-  // The last lines may belong to a refused writer, which do not count.
+  // Ignores lines from a rejected writer, which may be the last lines in the log.
   const isShort = from > after && reading.records.length < last
   const whole = isShort ? await readSession(driver, sessionId, after, onProgress) : reading
   return { ...whole, records: whole.records.slice(-last) }
@@ -139,7 +139,7 @@ async function readSession(driver: LogDriver, sessionId: string, after: number, 
   for (let from = after; ; from = 0) {
     const reader = new LogReader(after)
     const isEmpty = await eachLine(driver, sessionId, from, (line) => reader.add(line), onProgress)
-    // A session exists from its first record on, not from its first claim.
+    // A session exists once its first record is stored, not once it is claimed.
     if (after === 0 && isEmpty) throw notFound(sessionId)
     const reading = reader.end()
     if (from === 0 || !reading.isBroken) return reading
@@ -183,7 +183,7 @@ async function eachLine(
 function notFound(sessionId: string): SessionError {
   return new SessionError(
     'notFound',
-    `There is no session ${sessionId}. Use an id of listIds(), or begin it: open(), or create: true of resumeAgent.`,
+    `Session ${sessionId} does not exist. Use an id from listIds(), or create it with open() or create: true in resumeAgent.`,
   )
 }
 
@@ -221,7 +221,7 @@ async function claimLog(
   await attempt(`Session ${sessionId}`, () => driver.release(claim))
   throw new SessionError(
     'newerSchema',
-    `Session ${sessionId} was written by a newer version of this package. Update it, or only read the session.`,
+    `Cannot write session ${sessionId}: a newer version of phi-core wrote it. Update phi-core, or only read the session.`,
   )
 }
 
@@ -236,7 +236,7 @@ function tailOf(driver: LogDriver, reading: LogReading): SessionTail {
 }
 
 async function saveSession(driver: LogDriver, session: Session): Promise<void> {
-  // Before any await: later changes by the caller must not count.
+  // Encodes before any await, so that later changes by the caller have no effect.
   const records = recordsOf(session)
   const asIs = driver.blobs === undefined
   const encoded = records.map((record) => encodeDetached(record, asIs))

@@ -22,17 +22,17 @@ interface MemoryLog {
 
 const unwritten = { createdAt: 0, lastActiveAt: 0, digest: emptyDigest }
 
-/** Creates a `SessionStore` in memory that lives as long as the object. Copies everything that goes in or out. */
+/** Creates an in-memory `SessionStore`, whose data lives as long as the object. Copies all input and output. */
 export function memorySessionStore(): SessionStore {
   return logSessionStore(memoryDriver())
 }
 
-/** Creates a `LogDriver` in memory. The writers of this driver exclude each other like those of other drivers. */
+/** Creates an in-memory `LogDriver`. As with other drivers, a new writer fences off older ones. */
 export function memoryDriver(): LogDriver {
   const logs = new Map<string, MemoryLog>()
-  // Shared by all sessions, so that a writer of a deleted session is not taken for the first writer of a new one.
+  // Shared by all sessions, so that a deleted session's writer does not match the first epoch of a new session with the same id.
   let epochs = 0
-  /** Running, interrupted and pending sessions, newest last, so that a query for them reads no others. */
+  /** Running, interrupted and pending sessions, newest last, so that queries by status need not scan all sessions. */
   const open = new Map<string, MemoryLog>()
   const written = (log: MemoryLog | undefined): log is MemoryLog => log !== undefined && log.lines.length > 0
 
@@ -60,7 +60,7 @@ export function memoryDriver(): LogDriver {
       if (digest !== undefined) log.digest = digest
       if (log.lines.length === 0) log.createdAt = log.lastActiveAt
       for (const line of lines) log.lines.push(line)
-      // Maps keep insertion order; inserting again makes this the newest, also within one millisecond.
+      // Deletes and reinserts the entry, because a map keeps insertion order. It is then the newest even within one millisecond.
       logs.delete(claim.sessionId)
       logs.set(claim.sessionId, log)
       open.delete(claim.sessionId)
@@ -117,6 +117,6 @@ function summaryOf([sessionId, { digest, agentId, createdAt, lastActiveAt }]: [s
 function takenOver(sessionId: string): SessionError {
   return new SessionError(
     'conflict',
-    `Another writer has taken over session ${sessionId}, or it was deleted. Use resumeAgent to continue the session.`,
+    `Another writer took over session ${sessionId}, or the session was deleted. Use resumeAgent to continue it.`,
   )
 }

@@ -5,15 +5,15 @@ import { SessionError } from '../../contract/errors.ts'
 const patienceMs = 5000
 
 /**
- * Awaits `open`, and rejects with `SessionError` `blocked` after 5 s without progress, for example if a tab with an older version holds
+ * Awaits `open`, and rejects with `SessionError` `blocked` after 5 s without progress, for example if a tab with an older version blocks
  * the database. For custom drivers.
  *
  * **Contract**
  * - `subject` names the resource in the error.
  * - Slow work, such as reading a long log, calls `onProgress` to restart the 5 s.
- * - A result after the rejection is passed to `release`, whose errors are ignored. `open` can check whether it is too late before it
- *   claims anything.
- * - Leaves no timer.
+ * - A result that arrives after the rejection is passed to `release`, whose errors are ignored. `open` can check whether it has timed out
+ *   before it claims the resource.
+ * - No timer is left running.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -40,7 +40,7 @@ export function openWithTimeout<T>(
       (opened) => {
         isOver = true
         stopTimer()
-        // This error has no further recipient.
+        // Ignores the error, because the caller already got a rejection.
         if (isLate) void release(opened).catch(() => undefined)
         else resolve(opened)
       },
@@ -54,7 +54,7 @@ export function openWithTimeout<T>(
 }
 
 function blocked(subject: string): SessionError {
-  return new SessionError('blocked', `${subject} could not be opened: the store has not answered within ${patienceMs / 1000} s.`, {
-    hint: 'Another tab or process may hold it: close those that run an older version, then try again.',
+  return new SessionError('blocked', `${subject} could not be opened: the store did not respond within ${patienceMs / 1000} s.`, {
+    hint: 'Another tab or process may block it. Close those that run an older version, then retry.',
   })
 }

@@ -9,28 +9,28 @@ export interface LogReading {
   records: SessionRecord[]
   /** Digest of the records up to the cursor. */
   passed: SessionDigest
-  /** The last valid `seq`; 0 if there is none. */
+  /** The last valid `seq`, or 0 if there is none. */
   reached: number
   /** The last valid `seq`, or the requested cursor if that is higher. */
   cursor: number
   /** Writer of the last valid record. */
   writer?: string
-  /** Whether a record before the end is missing, possibly a skipped one. */
+  /** Whether a record before the end is missing or was skipped. */
   isBroken: boolean
-  /** Invalid lines at the end, and why. Absent after a later writer has continued. */
+  /** Invalid lines at the end, with reasons. Absent if a later writer has continued the log. */
   damage?: LogDamage
-  /** Records that a newer writer did not build on. If the store refuses older writers, they were never acknowledged. */
+  /** Records that a newer writer did not continue from. If the store refuses older writers, these records were never acknowledged. */
   replaced?: LogDamage
-  /** Whether a line has a newer version. */
+  /** Whether a line is in a newer format. */
   hasNewer: boolean
 }
 
-/** A record with the length of its line and its writer. */
+/** A record with its line length and writer. */
 interface Counted {
   seq: number
-  /** Absent up to the cursor, to save memory. */
+  /** The record. Absent up to the cursor, to save memory. */
   record?: SessionRecord
-  /** Its contribution to the digest in that case. */
+  /** The record's contribution to the digest, if the record itself is absent. */
   step?: DigestStep
   chars: number
   writer: string
@@ -43,11 +43,11 @@ interface Part {
   place: LinePlace
   /** Records up to the first missing one. */
   records: Counted[]
-  /** Whether a title could be derived by then. */
+  /** Whether a title could be derived from these records. */
   hasTitle: boolean
-  /** For a session stored as a whole: whether its last record is present. Other damage happened later. */
+  /** For a session that was stored as a whole: whether its last record is present, so that any damage happened later. */
   isEnded: boolean
-  /** Its remaining lines, and later lines that are no records. */
+  /** The part's other lines, and later lines that are not records. */
   dropped: LineDamage | undefined
   droppedChars: number
 }
@@ -56,11 +56,11 @@ interface Part {
 interface Link {
   part: Part
   end: number
-  /** Whether the previous link is the part that it builds on. */
+  /** Whether the previous link is the part that this part continues. */
   goesOn: boolean
 }
 
-/** The parts of a log, newest first, and what precedes them. */
+/** The valid parts of a log, newest first, and earlier records. */
 interface Parts {
   newestFirst: Part[]
   head: Part
@@ -71,11 +71,11 @@ interface Parts {
  * Reads the lines of a log in linear time. Never throws, whatever the lines contain.
  *
  * **Contract**
- * - The newest writer is valid, with the chain of older parts that it had read. Concurrent lines of other writers are invalid, because
- *   those writers were refused.
- * - A session stored as a whole is valid once its last record is present. An incomplete one is ignored.
+ * - The newest writer's lines are valid, as is the chain of older parts that this writer had read. Concurrent lines from other writers are
+ *   invalid, because those writers were fenced off.
+ * - A session stored as a whole is valid once its last record is present. An incomplete session is ignored.
  * - Records of the chain are valid up to the first missing or damaged one. Duplicate lines are allowed.
- * - Lines up to `after` may be omitted. Only records after it are returned.
+ * - `lines` may omit those up to `after`. The result contains only later records.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -85,7 +85,7 @@ export function readLog(lines: Iterable<string>, after = 0): LogReading {
   return reader.end()
 }
 
-/** Incremental `readLog`: takes one line at a time and keeps only its record. */
+/** Incremental `readLog`: processes one line at a time and keeps only its record. */
 export class LogReader {
   readonly #after: number
   readonly #head = emptyPart({ epoch: 0, writer: '', from: 1, seq: 1 })
@@ -98,7 +98,7 @@ export class LogReader {
   }
 
   add(line: string): void {
-    // Remains of a line break. A missing record shows by its number.
+    // Skips empty lines. A missing record is detected by its number.
     if (line === '' || line === '\r') return
     const decoded = decodeLine(line)
     if ('kind' in decoded) {
@@ -171,7 +171,7 @@ function drop(part: Part, damage: LineDamage, chars: number): void {
   part.droppedChars += chars
 }
 
-/** Merges damage. The first reason caused the others. An end is torn only if all lines after it are torn. */
+/** Merges damage reports and keeps the first reason, which caused the others. An end is torn only if all lines after it are torn. */
 function bothOf(first: LineDamage, second: LineDamage): LineDamage {
   const newer = [first, second].find(({ kind }) => kind === 'newerSchema')
   if (newer !== undefined) return newer
@@ -186,7 +186,7 @@ function lastOf(records: readonly Counted[]): number | undefined {
   return records.at(-1)?.seq
 }
 
-/** Whether a session stored as a whole is incomplete. */
+/** Returns whether a session stored as a whole is incomplete. */
 function isPartial({ place, records }: Part): boolean {
   return place.whole !== undefined && (lastOf(records) ?? 0) < place.whole
 }
@@ -195,7 +195,7 @@ function isPartial({ place, records }: Part): boolean {
 function chainOf(newestFirst: readonly Part[], after: number): Link[] {
   const byWriter = new Map(newestFirst.map((part) => [part.place.writer, part]))
   const chain: Link[] = []
-  // Prefers a complete part to one that was damaged later, and that to one that never ended.
+  // Prefers a complete part, then a part that was damaged later, then a part that never ended.
   let part = newestFirst.find((each) => !isPartial(each)) ?? newestFirst.find(({ isEnded }) => isEnded)
   let end = Number.POSITIVE_INFINITY
   let older = 0
@@ -257,7 +257,7 @@ function replacedBy(chain: readonly Link[], parts: readonly Part[]): LogDamage |
   })
   if (replaced.length === 0) return undefined
   const first = replaced.reduce((least, { seq }) => Math.min(least, seq), Number.POSITIVE_INFINITY)
-  const reason = `Two writers have written records from ${first} on. Those of the newer one count.`
+  const reason = `Two writers wrote records from ${first} on. The newer writer's records are used.`
   return { kind: 'forked', afterSeq: first - 1, droppedChars: sum(replaced, charsOf), reason }
 }
 

@@ -5,7 +5,7 @@ import { LogReader, type LogReading } from './read-log.ts'
 import { decodeLine } from './record-codec.ts'
 
 /**
- * Calls `use` with each stored line; resolves to whether there are none, or `undefined` for an unknown session. Releases lines as they
+ * Calls `use` with each stored line. Resolves with whether the log is empty, or `undefined` for an unknown session. Releases lines as they
  * are read, to save memory.
  */
 export async function readStored(
@@ -70,7 +70,7 @@ function* drained(lines: string[]): Generator<string> {
 }
 
 /**
- * Computes the digest of a log, for a driver that stores none. `before` is the digest of earlier lines of the same writer. Rejects with
+ * Computes a log's digest, for a driver that stores none. `before` is the digest of earlier lines of the same writer. Rejects with
  * `SessionError` `invalidSession` or `newerSchema` if nothing can be read.
  */
 export async function digestOfLines(batches: AsyncIterable<readonly string[]>, before?: SessionDigest): Promise<SessionDigest> {
@@ -83,7 +83,7 @@ export async function digestOfLines(batches: AsyncIterable<readonly string[]>, b
   for await (const lines of batches) for (const line of lines) reader.add(line)
   const { records, damage } = reader.end()
   if (records.length > 0 || damage === undefined) return digestOf(records)
-  throw new SessionError(damage.kind === 'newerSchema' ? damage.kind : 'invalidSession', `Nothing of it can be read: ${damage.reason}`)
+  throw new SessionError(damage.kind === 'newerSchema' ? damage.kind : 'invalidSession', `The session is unreadable: ${damage.reason}`)
 }
 
 function advanceByLine(digest: SessionDigest, line: string): SessionDigest {

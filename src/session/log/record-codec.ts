@@ -18,16 +18,16 @@ export interface UnplacedRecord {
   entry: SessionEntry | UnknownEntry
 }
 
-/** Position and writer of a line. */
+/** A line's position and writer. */
 export interface LinePlace {
   epoch: number
-  /** Random per writer: distinguishes two writers that believe to have the same epoch. */
+  /** Random id per writer, to distinguish two writers that both claim the same epoch. */
   writer: string
   /** The first `seq` of this writer. */
   from: number
-  /** Writer of the previous record; absent if there is none. Lines of other writers after `from` are invalid. */
+  /** Writer of the previous record. Absent if there is none. Other writers' lines after `from` are invalid. */
   base?: string
-  /** For a session stored as a whole: its last `seq`. Its lines are valid together or not at all, and replace everything before `from`. */
+  /** For a session stored as a whole: its last `seq`. The lines are valid only if all are present, and replace everything before `from`. */
   whole?: number
   seq: number
 }
@@ -36,18 +36,18 @@ export interface LinePlace {
 export interface DecodedLine {
   place: LinePlace
   record: SessionRecord
-  /** Whether a newer version wrote it: its entry is `unknown`. */
+  /** Whether a newer version wrote the line. If so, its entry is `unknown`. */
   isNewer: boolean
 }
 
-/** Reason why a line is invalid. `torn`: its end is missing. `newerSchema`: it is complete, but in a newer format. */
+/** Reason why a line is invalid. `torn`: the end is missing. `newerSchema`: the line is complete, but in a newer format. */
 export interface LineDamage {
   kind: 'torn' | 'corrupt' | 'newerSchema'
   reason: string
 }
 
 const encoder = new TextEncoder()
-/** Buffer for checksums, filled piece by piece. */
+/** Buffer for computing checksums in chunks. */
 const bytes = new Uint8Array(16 * 1024)
 /** The length of `,"crc":"00000000"}`. */
 const checksumLength = 18
@@ -58,8 +58,8 @@ const bodyStart = ',"body":'
 const versionForm = /^\{"v":([1-9]\d{0,8})(?=[,}])/
 
 /**
- * Encodes the part of a line that does not depend on its position, so that data is copied at once and placed later. Throws `SessionError`
- * `invalidSession` for data that is no JSON, such as a cycle.
+ * Encodes the position-independent part of a line, so that data is copied immediately and numbered later. Throws `SessionError`
+ * `invalidSession` for data that is not JSON, such as a cycle.
  */
 export function encodeRecord({ at = Date.now(), loopId, turnIndex, entry }: UnplacedRecord): string {
   const type = entry.type === 'unknown' ? entry.name : entry.type
@@ -69,7 +69,7 @@ export function encodeRecord({ at = Date.now(), loopId, turnIndex, entry }: Unpl
     const { type: _written, ...body } = entry
     return oneLine(fieldsOf({ ...head, body }))
   } catch (error) {
-    throw new SessionError('invalidSession', `A record of type ${type} cannot be written as JSON: ${errorText(error)}`, { cause: error })
+    throw new SessionError('invalidSession', `Cannot write a ${type} record as JSON: ${errorText(error)}`, { cause: error })
   }
 }
 
@@ -82,7 +82,7 @@ function unknownBody({ body, json }: UnknownEntry): string {
   return json !== undefined && !/[\r\n]/.test(json) ? json : JSON.stringify(body)
 }
 
-/** Escapes two line separators that JSON allows in strings but some line readers, such as Node's, break at. */
+/** Escapes U+2028 and U+2029, which JSON allows in strings but some line readers, such as Node's, treat as line breaks. */
 function oneLine(json: string): string {
   return json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
 }
@@ -99,7 +99,7 @@ export function encodeLine(start: string, seq: number, encoded: string): string 
   return `${text}${checksumStart}${checksumOf(text)}"}`
 }
 
-/** Returns the end of a piece that surely fits the buffer, without splitting a surrogate pair. */
+/** Returns the end index of a slice that is certain to fit the buffer, without splitting a surrogate pair. */
 function pieceEnd(text: string, at: number): number {
   const end = at + Math.floor(bytes.length / 3)
   const isHalf = end < text.length && isHighSurrogate(text.charCodeAt(end - 1))
@@ -109,7 +109,7 @@ function pieceEnd(text: string, at: number): number {
 function checksumOf(text: string): string {
   let sum = 0
   for (let at = 0; at < text.length; ) {
-    // Slices first: an engine copies the whole string it is given, even if only a part fits.
+    // Slices the string first, because engines copy the whole input even if only a part fits into the buffer.
     const { read, written } = encoder.encodeInto(text.slice(at, pieceEnd(text, at)), bytes)
     sum = crc32(bytes, 0, written, sum)
     at += read
@@ -128,7 +128,7 @@ export function decodeLine(stored: string): DecodedLine | LineDamage {
   const line = bareLine(stored)
   const decoded = decodeOwn(line)
   if (!('kind' in decoded) || !isOfNewerVersion(line)) return decoded
-  return { kind: 'newerSchema', reason: 'A line was written by a newer version of this package.' }
+  return { kind: 'newerSchema', reason: 'A newer version of phi-core wrote a line.' }
 }
 
 /** Removes a byte order mark and a carriage return, which editors add. */
@@ -146,13 +146,16 @@ function decodeOwn(line: string): DecodedLine | LineDamage {
   if (!isWhole || checksumOf(text) !== checksum) {
     const isOther = isWhole && checksumForm.test(checksum)
     return isOther
-      ? { kind: 'corrupt', reason: 'The checksum of a line does not fit.' }
+      ? { kind: 'corrupt', reason: 'The checksum of a line does not match.' }
       : { kind: 'torn', reason: 'A line has no checksum at its end.' }
   }
-  return decodeValue(parsedJson(line), text) ?? { kind: 'corrupt', reason: 'A line with a fitting checksum is no record.' }
+  return decodeValue(parsedJson(line), text) ?? { kind: 'corrupt', reason: 'A line with a valid checksum is not a record.' }
 }
 
-/** Excludes a line of this version with a damaged version number: with the right number its checksum fits. */
+/**
+ * Returns whether a newer version wrote the line. A line with a damaged version number does not count: its checksum matches a known version
+ * number.
+ */
 function isOfNewerVersion(line: string): boolean {
   const [start = '', digits] = versionForm.exec(line) ?? []
   const written = Number(digits ?? versionIn(line))
@@ -162,7 +165,7 @@ function isOfNewerVersion(line: string): boolean {
   return Object.values(versions).every((known) => line.slice(-10, -2) !== checksumOf(`{"v":${known}${rest}`))
 }
 
-/** Returns the version of a line that starts differently but is JSON. */
+/** Returns the version of a JSON line with an unknown start. */
 function versionIn(line: string): unknown {
   return fieldIn(parsedJson(line), 'v')
 }

@@ -9,7 +9,7 @@ interface WholeLine extends DecodedLine {
   chars: number
 }
 
-/** The lines of one writer. */
+/** One writer's lines. */
 interface Part {
   epoch: number
   writer: string
@@ -24,12 +24,12 @@ interface Part {
 const joint = /(?<="crc":"[0-9a-f]{8}"\}).?(?=\{"v":)/su
 
 /**
- * Recovers every valid record of a log, also those after a damaged one, for data that `load` does not return.
+ * Recovers every valid record of a log, including records after a damaged one, which `load` does not return.
  *
  * **Contract**
  * - `lines` are in stored order, as `LogDriver.read` returns them, and are not modified.
- * - With several writers, the usual chain is valid: the newest and those that it built on. A session stored as a whole is valid if its
- *   end is present. `dropped` lists all other lines by position and reason.
+ * - With several writers, the newest writer and those that it continued from are valid. A session stored as a whole is valid if its end is
+ *   present. `dropped` lists all other lines with position and reason.
  * - `session` may have gaps: loops without a beginning, results without calls. It can be saved and continued.
  * - Throws `SessionError` `newerSchema` for a log with lines of a newer format.
  *
@@ -46,7 +46,7 @@ export function salvageSession(lines: readonly string[], sessionId: string): Sal
 function wholeLines(text: string, line: number, dropped: DroppedLine[]): WholeLine[] {
   const decoded = decodeLine(text)
   if (!('kind' in decoded)) return [{ ...decoded, line, chars: text.length }]
-  if (decoded.kind === 'newerSchema') throw new SessionError('newerSchema', `${decoded.reason} Update it to salvage this session.`)
+  if (decoded.kind === 'newerSchema') throw new SessionError('newerSchema', `${decoded.reason} Update phi-core to salvage this session.`)
   const pieces = text.split(joint).map((piece) => ({ piece, read: decodeLine(piece) }))
   const damaged = pieces.filter(({ read }) => 'kind' in read)
   const chars = damaged.reduce((sum, { piece }) => sum + piece.length, 0)
@@ -54,7 +54,7 @@ function wholeLines(text: string, line: number, dropped: DroppedLine[]): WholeLi
   return pieces.flatMap(({ piece, read }) => ('kind' in read ? [] : [{ ...read, line, chars: piece.length }]))
 }
 
-/** Newest first. */
+/** Returns the parts, newest first. */
 function partsOf(lines: readonly WholeLine[]): Part[] {
   const parts = new Map<string, Part>()
   for (const line of lines) {
@@ -83,16 +83,16 @@ function countedLines(newestFirst: readonly Part[], others: Set<WholeLine>, drop
     }
     if (whole !== undefined) break
     end = Math.min(end, from)
-    // If nothing of its base is left, older parts are the best available.
+    // If the part that this one continues is lost, uses the newest older part.
     const older = newestFirst.filter((each) => each.epoch < epoch)
     part = older.find((each) => each.writer === base) ?? older[0]
   }
-  const reason = 'It was written by a writer that no other writer continued from, or was replaced.'
+  const reason = 'The line belongs to an abandoned writer or was replaced.'
   for (const { line, record, chars } of others) dropped.push({ line, seq: record.seq, chars, reason })
   return [...bySeq.values()].sort((a, b) => a.record.seq - b.record.seq)
 }
 
-/** Whether a session stored as a whole never ended. */
+/** Returns whether a session stored as a whole is incomplete. */
 function isHalf({ whole, lines }: Part): boolean {
   return whole !== undefined && !lines.some(({ record }) => record.seq === whole)
 }

@@ -18,18 +18,22 @@ import { sessionOf } from '../views/session-tree.ts'
 import { assertSessionId } from './log-session-store.ts'
 import { circleGuard, defaultLimit } from './session-list.ts'
 
-/** Prefix of scoped ids. No scope can name ids of another. */
+/** Prefix of scoped ids, so that no scope can address another scope's ids. */
+/** Length of an owner's id prefix. */
+export const ownerChars = 38
 const prefixForm = /^user-[0-9a-f]{32}\./
 
 /**
- * Restricts `store` to the sessions of one user. Ids are scoped, so no id reaches sessions of other users.
+ * Restricts `store` to one user's sessions. Ids are scoped, so that no id gives access to other users' sessions.
  *
  * **Contract**
- * - `owner` is the authenticated user, as any text but a secret. It is stored in logs and lists of `store`, but never returned by this one.
- *   The stored ids get a 38-character prefix from its SHA-256, so session ids must be that much shorter. A host's `recover` finds the owner
- *   there.
- * - Without `owner`, it holds the sessions without an owner: ids of users are refused with `invalidId` and not listed.
- * - Lists query `store` by the id prefix. `postgresSessionStore` has an index for it; other stores scan the sessions of all owners.
+ * - `owner` identifies the authenticated user and must not be a secret. `store` keeps it in logs and lists, where a host's `recover` reads
+ *   it, but the returned store never returns it. Stored ids get a 38-character prefix from its SHA-256, so session ids must be that much
+ *   shorter.
+ * - Without `owner`, the returned store accesses sessions without an owner. It does not list the ids of owned sessions, and rejects them
+ *   with `invalidId`.
+ * - Lists query `store` by id prefix. The stores in PostgreSQL, SQLite, D1 and Redis use an index for this. Other stores scan all owners'
+ *   sessions.
  * - Everything else behaves like `store`.
  *
  * Source: docs/guides/serve-over-http.md
@@ -39,7 +43,7 @@ export function scopedSessionStore(store: SessionStore, owner?: string): Session
   return new ScopedSessionStore(store, owner)
 }
 
-/** Returns the owner and scoped id of a session in a shared store; `undefined` if it belongs to another user. */
+/** Returns the owner and scoped id of a session in a shared store, or `undefined` if it belongs to another user. */
 export function placeInScope({ sessionId, owner }: Pick<SessionSummary, 'sessionId' | 'owner'>): ScopedPlace | undefined {
   if (!prefixForm.test(sessionId)) return { sessionId }
   const prefix = owner === undefined ? undefined : prefixOf(owner)
@@ -56,7 +60,7 @@ class ScopedSessionStore implements SessionStore {
   readonly promises: SessionStore['promises']
   readonly #store: SessionStore
   readonly #owner: string | undefined
-  /** Id prefix of the owner; absent for sessions without one. */
+  /** The owner's id prefix. Absent for sessions without an owner. */
   readonly #prefix: string | undefined
 
   constructor(store: SessionStore, owner: string | undefined) {
@@ -169,7 +173,7 @@ class ScopedSessionStore implements SessionStore {
     return ids.map((id) => this.#ownId(id)).filter((id) => id !== undefined)
   }
 
-  /** Returns the scoped id; `undefined` for sessions of other owners. */
+  /** Returns the scoped id, or `undefined` for other owners' sessions. */
   #ownId(id: string): string | undefined {
     const prefix = this.#prefix
     if (prefix === undefined) return prefixForm.test(id) ? undefined : id
@@ -180,11 +184,11 @@ class ScopedSessionStore implements SessionStore {
   #storedId(sessionId: string): string {
     assertSessionId(sessionId)
     if (this.#prefix !== undefined) return this.#prefix + sessionId
-    if (prefixForm.test(sessionId)) throw new SessionError('invalidId', 'Session ids do not begin like that of a user. Take another one.')
+    if (prefixForm.test(sessionId)) throw new SessionError('invalidId', 'A session id cannot begin with a user prefix. Use another id.')
     return sessionId
   }
 
-  /** Runs `act` on a session of the owner. Errors contain the scoped id. */
+  /** Runs `act` on one of the owner's sessions. Errors contain the unprefixed id. */
   async #within<Value>(sessionId: string, act: (id: string) => Promise<Value>): Promise<Value> {
     const id = this.#storedId(sessionId)
     const prefix = this.#prefix
@@ -197,7 +201,7 @@ class ScopedSessionStore implements SessionStore {
   }
 }
 
-/** 128 bits of the hash. */
+/** Uses 128 bits of the hash. */
 function prefixOf(owner: string): string {
   return `user-${sha256(owner).slice(0, 32)}.`
 }

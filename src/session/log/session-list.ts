@@ -4,7 +4,7 @@ import { checkOptions } from '../../contract/shape/read.ts'
 import { aText, kind, options as optionsOf, wholeFrom } from '../../contract/shape/shape.ts'
 import type { LogQuery, SessionDigest, SessionListOptions, SessionPage, SessionSummary } from '../../types/session/session-store.ts'
 
-/** Query of a driver, which may return more than requested. */
+/** Queries a driver, which may return more than requested. */
 type Find = (query: LogQuery) => Promise<SessionSummary[]>
 
 /** Sessions per page. */
@@ -25,7 +25,7 @@ export async function listPage(find: Find, options: SessionListOptions): Promise
   checkOptions(options, listOptions)
   const { limit = defaultLimit, cursor, ...asked } = options
   const after = cursor === undefined ? undefined : readCursor(cursor)
-  // One session more than the limit shows whether there is a next page.
+  // Requests one session more than the limit, to know whether there is a next page.
   const found = await findEnough(find, { ...asked, limit: limit + 1, ...(after !== undefined && { after }) })
   const sessions = found.slice(0, limit)
   const last = sessions.at(-1)
@@ -54,25 +54,25 @@ export async function listIds(find: Find, agentId?: string): Promise<string[]> {
   return pageOf(await find(query), query).map(({ sessionId }) => sessionId)
 }
 
-/** Filters and sorts summaries for a query, most recently active first; ties keep their order. For drivers that hold all summaries. */
+/** Filters and sorts summaries for a query, most recently active first. Ties keep their order. For drivers that hold all summaries. */
 export function pageOf(summaries: readonly SessionSummary[], { limit, after, ...asked }: LogQuery): SessionSummary[] {
   const sorted = summaries.toSorted((a, b) => b.lastActiveAt - a.lastActiveAt)
   const rest = after === undefined ? sorted : sorted.slice(startAfter(sorted, after))
   return rest.filter((each) => isAsked(each, asked)).slice(0, limit)
 }
 
-/** Whether a session matches the filters of a query. */
+/** Returns whether a session matches the filters of a query. */
 export function isAsked({ error, ...summary }: SessionSummary, { agentId, status, idPrefix = '' }: LogQuery): boolean {
   if (agentId !== undefined && (error !== undefined || summary.agentId !== agentId)) return false
   return (status === undefined || mayStand(summary, status)) && summary.sessionId.startsWith(idPrefix)
 }
 
-/** An older version listed no status. Such a session matches, because an extra one is better than a run that is never recovered. */
+/** Older versions store no status. These sessions match, because an extra session is better than a run that is never recovered. */
 function mayStand({ loops, status }: Pick<SessionDigest, 'loops' | 'status'>, asked: SessionStatus): boolean {
   return status === asked || (status === undefined && loops > 0)
 }
 
-/** If the last session of the previous page was deleted or active since, repeats sessions rather than skipping some. */
+/** If the last session of the previous page was deleted or active since then, repeats sessions instead of skipping some. */
 function startAfter(sorted: readonly SessionSummary[], { sessionId, lastActiveAt }: NonNullable<LogQuery['after']>): number {
   const at = sorted.findIndex((each) => each.sessionId === sessionId && each.lastActiveAt === lastActiveAt)
   if (at >= 0) return at + 1
@@ -80,7 +80,7 @@ function startAfter(sorted: readonly SessionSummary[], { sessionId, lastActiveAt
   return next < 0 ? sorted.length : next
 }
 
-/** Maximum repeats of a cursor without new sessions: concurrent deletions can cause one or two. */
+/** Maximum times that a list may repeat a cursor without new sessions. Concurrent deletions can cause one or two. */
 const repeatsAtMost = 3
 
 /**
@@ -97,7 +97,7 @@ export function circleGuard(): (nextCursor: string | undefined, hasNews: boolean
     if (count <= repeatsAtMost) return
     throw new SessionError(
       'io',
-      `The list of the store has no end: it gave the cursor ${nextCursor} ${count} times, and nothing else. The driver may list a session twice.`,
+      `The session list never ends: the store returned the cursor ${nextCursor} ${count} times without new sessions. The driver may list a session twice.`,
     )
   }
 }

@@ -17,29 +17,29 @@ import { LogReader, type LogReading } from './read-log.ts'
 import { readStored } from './read-stored.ts'
 import { encodeLine, encodeRecord, type LinePlace, lineStart } from './record-codec.ts'
 
-/** A line with a position, whose blobs are not stored yet. */
+/** A numbered line whose blobs are not stored yet. */
 interface PlacedRecord {
   seq: number
   whole?: number | undefined
   encoded: EncodedRecord
 }
 
-/** Records that wait for their write. */
+/** Records waiting to be written. */
 interface Waiting {
   placed: readonly PlacedRecord[]
-  /** Digest after they are stored. */
+  /** Digest after these records are stored. */
   digest: SessionDigest
   resolve: () => void
   reject: (error: SessionError) => void
 }
 
 /**
- * Appends to the log of one session through a driver.
+ * Appends records to one session's log through a driver.
  *
  * **Contract**
  * - Copies records as text when `append` is called, and numbers them in call order.
  * - Writes one batch at a time. Records appended meanwhile form the next batch.
- * - The first failure is final: it rejects all waiting and later appends.
+ * - The first failure is final: all pending and later appends reject.
  * - Blobs are durable before a record that refers to them is written.
  */
 export class LogSessionWriter implements SessionWriter {
@@ -91,15 +91,15 @@ export class LogSessionWriter implements SessionWriter {
     if (this.#refusal !== undefined) throw this.#refusal
     this.#digest = digest
     const from = this.#next
-    // Blobs of older writers are deleted with their records.
+    // Deletes older writers' blobs together with their records.
     this.#media.forget()
     await this.#enqueue(this.#number(encoded, from + encoded.length - 1))
     if (!(await this.#isStored(encoded, from))) return
-    // The session is stored. If this fails, the next replacement frees the space.
+    // Ignores errors, because the session is stored. If this deletion fails, the next replacement frees the space.
     await this.#driver.discardOlder?.(this.#claim).catch(() => undefined)
   }
 
-  /** Whether the replacement reads back unchanged; `false` if an `eventual` store does not show it yet. */
+  /** Returns whether the replacement reads back unchanged. `false` if an `eventual` store does not return it yet. */
   async #isStored(encoded: readonly EncodedRecord[], from: number): Promise<boolean> {
     const subject = `Session ${this.sessionId}`
     const reader = new LogReader(0)
@@ -110,7 +110,7 @@ export class LogSessionWriter implements SessionWriter {
     const isSame =
       records.length === encoded.length && records[0]?.seq === from && records.every((each, at) => encodeRecord(each) === encoded[at]?.text)
     if (isSame || this.#driver.promises.readAfterWrite === 'eventual') return isSame
-    throw new SessionError('io', `${subject} is read back otherwise than it was written. What it was to replace is still there: try again.`)
+    throw new SessionError('io', `${subject} differs from what was written when read back. The data it replaces is unchanged. Retry.`)
   }
 
   close(): Promise<void> {
@@ -119,7 +119,7 @@ export class LogSessionWriter implements SessionWriter {
   }
 
   async #close(): Promise<void> {
-    this.#refusal ??= new SessionError('io', `Session ${this.sessionId} is closed for this writer. Open it again to write.`)
+    this.#refusal ??= new SessionError('io', `This writer of session ${this.sessionId} is closed. Open the session again to write.`)
     await this.#writing
     await this.#driver.release(this.#claim)
   }
@@ -130,7 +130,7 @@ export class LogSessionWriter implements SessionWriter {
       this.#digest = records.reduce(advanceDigest, this.#digest)
       return placed
     } catch (error) {
-      // Records after a missing one would not reflect what happened.
+      // Rejects all later records, because records after a missing record would be inconsistent.
       this.#refusal = sessionErrorOf(error, `Session ${this.sessionId}`)
       throw this.#refusal
     }
@@ -147,9 +147,9 @@ export class LogSessionWriter implements SessionWriter {
     })
   }
 
-  /** Writes until nothing waits. Never rejects. */
+  /** Writes until no records are pending. Never rejects. */
   async #write(): Promise<void> {
-    // Batches everything that the current task appends.
+    // Batches all records appended in the current task.
     await undefined
     while (this.#waiting.length > 0) {
       const batch = this.#waiting

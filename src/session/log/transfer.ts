@@ -27,29 +27,29 @@ interface ExportHead {
 const format = 'phi-core session'
 /** An export without blobs stays readable for older versions. */
 const versions = { plain: 1, withMedia: 2 }
-/** Exports share one writer name, so that equal records give equal text. */
+/** Writer id in all exports, so that equal records produce equal text. */
 const writer = 'export'
 
-/** Options of `importSession`. */
+/** Options for `importSession`. */
 export interface ImportSessionOptions {
-  /** Id in the store. Default: the exported id. */
+  /** Session id to use in the store. Default: the exported id. */
   sessionId?: string
-  /** Whether it replaces an existing session with this id. Default: `false`, which rejects with `conflict`. */
+  /** Whether to replace an existing session with this id. Default: `false`, which rejects with `conflict`. */
   replace?: boolean
 }
 
 const importOptions = optionsOf<ImportSessionOptions>({ sessionId: aText, replace: aFlag })
 
 /**
- * Exports the whole log of a session as text: JSON lines, each record with a checksum. `importSession` restores it in any store with
- * everything that was pending: an unfinished run, pending approvals, started idempotent calls.
+ * Exports a session's whole log as text: JSON lines with a checksum per record. `importSession` restores the session in any store,
+ * including an unfinished run, pending approvals and started idempotent calls.
  *
  * **Contract**
- * - The same records give the same text, in every store and on every runtime.
+ * - Equal records produce equal text in every store and runtime.
  * - Close the agent that writes the session first (`agent.close()`): unwritten records are not included.
- * - Blobs are included once, as base64, before the first record that refers to them. Lost ones are marked.
+ * - Each blob is included once, as base64, before the first record that references it. Missing blobs are marked.
  * - Rejects with `SessionError` `notFound`, or `invalidSession` if the log is damaged: salvage it first. Rejects with `quota` if the text
- *   exceeds the maximum string length (512 Mi units in V8): use `exportSessionLines`.
+ *   exceeds the maximum string length (512 Mi units in V8). Use `exportSessionLines` for such sessions.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -59,9 +59,9 @@ export async function exportSession(store: Pick<SessionStore, 'tail' | 'blob'>, 
   try {
     return lines.join('')
   } catch (cause) {
-    // No runtime tells its maximum string length; V8 throws a RangeError at 512 Mi units.
-    const message = `Session ${sessionId} is longer as text than a string may be.`
-    throw new SessionError('quota', message, { cause, hint: 'Write what exportSessionLines gives, line by line.' })
+    // Runtimes do not expose their maximum string length; V8 throws a RangeError at 512 Mi units.
+    const message = `Session ${sessionId} is too long to export as one string.`
+    throw new SessionError('quota', message, { cause, hint: 'Use exportSessionLines and write line by line.' })
   }
 }
 
@@ -78,7 +78,7 @@ export async function* exportSessionLines(
   checkStore(store, 'tail')
   const { records, damage } = await store.tail(sessionId)
   if (damage !== undefined) {
-    throw new SessionError('invalidSession', `Session ${sessionId} is damaged: ${damage.reason} Salvage it, and export what that gives.`)
+    throw new SessionError('invalidSession', `Cannot export session ${sessionId}: ${damage.reason} Salvage it and export the result.`)
   }
   const version = hashesIn(records).size > 0 ? versions.withMedia : versions.plain
   const head: ExportHead = { format, version, sessionId, agentId: agentIdOf(records), records: records.length }
@@ -94,16 +94,16 @@ export async function* exportSessionLines(
 }
 
 /**
- * Stores the output of `exportSession` record by record and verifies it. Resolves to the id of the session.
+ * Stores the output of `exportSession` record by record and verifies it. Resolves to the session's id.
  *
  * **Contract**
  * - `text` may be an iterable of chunks cut anywhere, such as `exportSessionLines` or a file stream.
- * - Atomic, also if the process ends. The new log is written next to the old one, becomes valid with its last record, and is verified
- *   before the old one is deleted.
+ * - Atomic, even if the process ends. The new log is written next to the old one, becomes valid with its last record, and is verified
+ *   before the old log is deleted.
  * - Rejects without writing: `invalidSession` for modified or incomplete text, `newerSchema` for a newer version, `conflict` if the id
  *   exists.
- * - Exporting the imported session gives the same text, except for the id.
- * - Rejects with other `SessionError` codes too: `invalidId`, `quota`, `io`.
+ * - Exporting the imported session produces the same text, except for the id.
+ * - Also rejects with the `SessionError` codes `invalidId`, `quota` and `io`.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -119,7 +119,7 @@ export async function importSession(
   const target = await store.open(sessionId, { agentId: head.agentId })
   try {
     if (target.records.length > 0 && !replace) {
-      throw new SessionError('conflict', `There is a session ${sessionId} already. Import it under another id, or with replace: true.`)
+      throw new SessionError('conflict', `Session ${sessionId} already exists. Import it under another id, or pass replace: true.`)
     }
     await target.replace(records.map(({ epoch: _epoch, seq: _seq, ...record }) => withData(record, blobs)))
   } finally {
@@ -151,7 +151,7 @@ async function parseExport(
   return { head, records, blobs }
 }
 
-/** Yields the non-empty lines of a text. */
+/** Yields a text's non-empty lines. */
 async function* linesOf(pieces: Iterable<string> | AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
   let begun: string[] = []
   for await (const piece of pieces) {
@@ -178,7 +178,7 @@ function headOf(line: string): ExportHead {
   return { format, version, sessionId, agentId, records: Number(records) }
 }
 
-/** Returns a line with a blob, which its hash protects, or one that marks it as lost. */
+/** Returns a line that contains a blob and its hash, or a line that marks the blob as lost. */
 async function blobLine(store: Pick<SessionStore, 'blob'>, sessionId: string, { hash, bytes }: StoredBytes): Promise<string> {
   const blob = { hash, bytes }
   try {
@@ -205,9 +205,9 @@ async function readBlobLine(line: string): Promise<[hash: string, data: string |
 }
 
 function invalid(reason: string): SessionError {
-  return new SessionError('invalidSession', `The text cannot be imported: ${reason} Export the session again, and send all of the text.`)
+  return new SessionError('invalidSession', `Cannot import the text: ${reason} Export the session again and pass the complete text.`)
 }
 
 function newer(): SessionError {
-  return new SessionError('newerSchema', 'The text was exported by a newer version of this package. Update it here, and import again.')
+  return new SessionError('newerSchema', 'A newer version of phi-core exported this text. Update phi-core and import again.')
 }

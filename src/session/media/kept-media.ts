@@ -16,28 +16,28 @@ export function hashesIn(value: unknown): Set<string> {
 export async function readBlob(driver: LogDriver, sessionId: string, hash: string): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = isHash(hash) ? await driver.blobs?.get(sessionId, hash) : undefined
   if (bytes === undefined) {
-    const later = driver.promises.readAfterWrite === 'eventual' ? ' What was just written may show in a minute: try again.' : ''
+    const later = driver.promises.readAfterWrite === 'eventual' ? ' A recent write can take a minute to appear. Retry then.' : ''
     const shown = JSON.stringify(hash.slice(0, 64))
-    throw new SessionError('notFound', `Session ${sessionId} keeps no bytes under ${shown}.${later}`)
+    throw new SessionError('notFound', `Session ${sessionId} has no blob ${shown}.${later}`)
   }
   if (await isBytesOf(hash, bytes)) return bytes
   throw new SessionError(
     'invalidSession',
-    `The file that session ${sessionId} keeps under ${hash} is damaged: its SHA-256 is another. Send the file again.`,
+    `Blob ${hash} of session ${sessionId} is damaged: its SHA-256 does not match. Send the file again.`,
   )
 }
 
-/** Whether a blob is missing or damaged, so that a retry is useless. */
+/** Returns whether a blob is missing or damaged, so that retrying cannot succeed. */
 export function isLost(error: unknown): boolean {
   return SessionError.isInstance(error) && (error.code === 'notFound' || error.code === 'invalidSession')
 }
 
 /**
- * Returns messages of a session with media bytes instead of `blob` references, for a client or another agent.
+ * Returns a session's messages with media bytes instead of `blob` references, for a client or another agent.
  *
  * **Contract**
- * - A message without such media is the same object. Missing or damaged blobs stay references.
- * - Rejects with `SessionError` if the store cannot be read now.
+ * - Returns messages without such media unchanged. Missing or damaged blobs remain references.
+ * - Rejects with `SessionError` if the store is unavailable.
  *
  * Source: docs/concepts/sessions.md
  */

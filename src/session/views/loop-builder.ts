@@ -2,7 +2,7 @@ import { type AgentMessage, callsToAnswer } from '../../contract/message/message
 import type { AnnotatedRequest } from '../../contract/model/request.ts'
 import { combineUsage, emptyUsage } from '../../contract/model/usage.ts'
 import type { TurnTrigger } from '../../contract/run/run-facts.ts'
-import type { LoopRecord, Turn } from '../../contract/session/session.ts'
+import type { BegunCall, LoopRecord, Turn } from '../../contract/session/session.ts'
 
 /** Data of a loop at its start. */
 type LoopOpening = Pick<LoopRecord, 'loopId' | 'sessionId' | 'agentId' | 'startedAt'> & Partial<LoopRecord>
@@ -27,8 +27,8 @@ export class LoopBuilder {
   readonly record: LoopRecord
   /** Time of the last record or event, epoch milliseconds. */
   lastAt: number
-  /** Started calls of the last response; `undefined` if unknown. */
-  #begun: Map<string, boolean> | undefined
+  /** Calls in the last response that have started, or `undefined` if unknown. */
+  #begun: Map<string, BegunCall> | undefined
   #turn: Turn | undefined
   #calls: CallOrder
 
@@ -38,22 +38,21 @@ export class LoopBuilder {
     this.#calls = callsIn(record.messages) ?? new Map()
   }
 
-  /** Announces that every started call will be reported from here on. */
+  /** Declares that every later start of a call will be reported. */
   watchCalls(): void {
     this.#begun = new Map()
   }
 
-  beginCall(toolCallId: string, idempotent: boolean): void {
-    this.#begun?.set(toolCallId, idempotent)
+  beginCall({ toolCallId, idempotent, edited }: BegunCall): void {
+    this.#begun?.set(toolCallId, { toolCallId, idempotent, ...(edited !== undefined && { edited }) })
   }
 
-  /** Notes which calls were started when the loop was interrupted. */
+  /** Stores which calls had started when the loop was interrupted. */
   cutOff(): void {
-    if (this.#begun !== undefined)
-      this.record.begunCalls = Array.from(this.#begun, ([toolCallId, idempotent]) => ({ toolCallId, idempotent }))
+    if (this.#begun !== undefined) this.record.begunCalls = [...this.#begun.values()]
   }
 
-  /** Sets the loop that this one continues. Results of its calls, as after a pause, follow the call order. */
+  /** Sets the loop that this one continues, so that results of its calls are sorted in call order. */
   follow(parent: LoopBuilder): void {
     this.#calls = parent.#calls
   }
@@ -80,25 +79,25 @@ export class LoopBuilder {
     else record.messages.push(message)
     if (message.role === 'assistant') {
       record.usage = combineUsage(record.usage, message.usage)
-      // Providers restart call ids with each response.
+      // Clears the calls, because providers may reuse call ids in each response.
       this.#begun?.clear()
       this.#calls = callOrder(message)
     }
     this.#addToTurn(message, at)
   }
 
-  /** Ends the current turn, with better known values. Does nothing if no turn has begun. */
+  /** Ends the current turn, if any, and overrides its values with `known`. */
   endTurn(known: Partial<Turn> = {}): void {
     if (this.#turn !== undefined) this.record.turns.push({ ...this.#turn, ...known })
     this.#turn = undefined
   }
 
-  /** Drops a turn without an end. */
+  /** Drops a turn that has not ended. */
   discardTurn(): void {
     this.#turn = undefined
   }
 
-  /** Ends the turn if its messages show that it is complete: a response, and a result for each call. Else drops it. */
+  /** Ends the turn if its messages show that it is complete: a response, and a result for each call. Otherwise drops it. */
   settleTurn(): void {
     const turn = this.#turn
     const answered = new Set(turn?.toolResults.map((result) => (result.role === 'toolResult' ? result.toolCallId : undefined)))
@@ -118,23 +117,23 @@ export class LoopBuilder {
     } else if (turn.outputMessage === undefined && turn.toolResults.length === 0) {
       turn.inputMessages.push(message)
     } else {
-      // A message that the loop adds after the turn.
+      // Records a message that the loop adds after the turn.
       return
     }
     turn.endedAt = at
   }
 }
 
-/** Returns the calls of the last response in `messages`; `undefined` if there is none. */
+/** Returns the calls of the last response in `messages`, or `undefined` if there is none. */
 function callsIn(messages: readonly AgentMessage[]): CallOrder | undefined {
   const answer = messages.findLast((message) => message.role === 'assistant')
   return answer && callOrder(answer)
 }
 
-/** Positions of the calls of a response, by id. */
+/** Call positions in a response, by id. */
 export type CallOrder = ReadonlyMap<string, number>
 
-/** Returns the call order of `message`; empty if it is no response. */
+/** Returns the call order of `message`, or an empty order if it is not a response. */
 export function callOrder(message: AgentMessage | undefined): CallOrder {
   const calls = message?.role === 'assistant' ? callsToAnswer(message.content) : []
   return new Map(calls.map((call, index) => [call.id, index]))

@@ -10,18 +10,18 @@ import { RepeatedRequests } from './repeated-requests.ts'
 /** Maximum events per record. */
 export const eventsPerRecord = 256
 
-/** Entries of one loop. */
+/** One loop's entries. */
 type LoopEntry = Exclude<SessionEntry, { type: 'sessionStart' | 'title' | 'sharedState' | 'events' | 'loop' | 'parallelGroup' }>
 
 /**
- * Builds the session tree from the records of a log.
+ * Builds the session tree from a log's records.
  *
  * **Contract**
- * - Pure and linear in the records, with which the tree shares its messages. Never throws: skips unknown entries, and missing data is
- *   empty.
- * - `events` are stored events (`withEvents`, or an `EventRecorder`). Other logs have none.
- * - A loop without an end is `running` while its writer is the newest, else `interrupted` at its last record. The last turn of the session
- *   is not in `turns` if it has no response or an open call; `messages` has its messages.
+ * - Pure, and linear in the number of records. The tree shares messages with the records. Never throws: skips unknown entries and leaves
+ *   missing data empty.
+ * - `events` contains stored events (from `withEvents` or an `EventRecorder`), if any.
+ * - A loop without an end is `running` while its writer is the newest. Otherwise it is `interrupted` at its last record. `turns` omits the
+ *   session's last turn if the turn has no response or has an open call. `messages` includes that turn's messages.
  * - Results follow the order of their calls.
  *
  * Source: docs/reference/sessions.md
@@ -38,7 +38,7 @@ class RecordedTree {
   /** Last writer of each loop without an end. */
   readonly #open = new Map<string, number>()
   readonly #requests = new RepeatedRequests()
-  /** The last full state and the changes since; earlier ones are not rebuilt. */
+  /** The last full state and later changes. Earlier states are not rebuilt. */
   #shared: StateChange[] = []
 
   constructor(sessionId: string, at: number) {
@@ -98,7 +98,7 @@ class RecordedTree {
     this.#shared.push(change)
   }
 
-  /** Returns the builder of a loop; creates it with its start time if the loop is unknown. */
+  /** Returns a loop's builder, and creates it with the loop's start time if needed. */
   #builder(loopId: string, at: number, epoch: number): LoopBuilder {
     const { sessionId, agentId } = this.#session
     const known = this.#builders.get(loopId)
@@ -199,7 +199,7 @@ function addToRecord(
       linkChild(record, entry.ref)
       break
     case 'toolIntent':
-      builder.beginCall(entry.toolCallId, entry.idempotent)
+      builder.beginCall(entry)
       break
   }
 }
@@ -217,9 +217,9 @@ function copyOf(loop: Omit<LoopRecord, 'events'>): LoopRecord {
 }
 
 /**
- * Returns the records of a session tree in order: its beginning, then each loop.
+ * Returns a session tree's records in order: the session start, then each loop.
  *
- * **Contract**: `sessionOf` builds the same session from them, including unknown keys and events. A log can continue from there.
+ * **Contract**: `sessionOf` builds the same session from these records, including unknown keys and events. A log can continue after them.
  */
 export function recordsOf(session: Session): NewSessionRecord[] {
   const { sessionId: _, createdAt, parentSpawnRef, loops, sharedState, ...header } = session
@@ -232,7 +232,7 @@ export function recordsOf(session: Session): NewSessionRecord[] {
 function recordsOfLoop({ events, ...loop }: LoopRecord): NewSessionRecord[] {
   const { loopId, startedAt: at } = loop
   const records: NewSessionRecord[] = [{ at, loopId, entry: { type: 'loop', loop } }]
-  // Other events could not be read back.
+  // Omits events without a type, because they could not be read back.
   const kept = events.filter(({ event }) => typeof event.type === 'string')
   for (let first = 0; first < kept.length; first += eventsPerRecord) {
     records.push({ at, loopId, entry: { type: 'events', events: kept.slice(first, first + eventsPerRecord) } })

@@ -12,11 +12,11 @@ import { askedClientCalls, CallLog, findOpenCalls, interruptedMark, outcomeUnkno
 /** State of calls that the process did not finish. */
 export interface UnfinishedCalls {
   /**
-   * Messages appended to the history: an error result for each call with an unknown outcome, and a mark for calls to run on resume. The
-   * agent that resumes records them first, as `recovered` of the last loop.
+   * Messages appended to the history: an error result for each call with an unknown outcome, and a marker for calls to run on resume. The
+   * resuming agent first records these messages as `recovered` of the last loop.
    */
   recovered: AgentMessage[]
-  /** Ids of calls that will run, or wait for approval: they never started, or their tools are idempotent. */
+  /** Ids of calls to run or to request approval for, because they never started or their tools are idempotent. */
   rerun: string[]
 }
 
@@ -27,11 +27,11 @@ export type ResumableSnapshot = AgentSnapshot & { unfinished: UnfinishedCalls }
  * Returns the conversation at the end of a loop, with the history of its ancestors.
  *
  * **Contract**
- * - Pure: the same records give the same snapshot and share their messages. `createdAt` is the time of the last record.
- * - `loopId` defaults to the latest loop, or the chosen branch of a parallel group. An unknown one throws `SessionError` `notFound`.
+ * - Pure: equal records produce equal snapshots, which share the records' messages. `createdAt` is the time of the last record.
+ * - `loopId` defaults to the latest loop, or a parallel group's selected branch. Throws `SessionError` `notFound` for an unknown loop.
  * - A started call without a result does not run again, unless its tool is idempotent. It gets an error result with an unknown outcome.
  *   Only calls of the last response are considered, and only if no message followed. Use it for a log without an active writer.
- * - `settings` are those of the last loop, as far as recorded: `systemPrompt` is empty, `maxTokens` absent.
+ * - `settings` contains the recorded settings of the last loop: `systemPrompt` is empty, and `maxTokens` is absent.
  *
  * Source: docs/concepts/sessions.md
  */
@@ -74,7 +74,7 @@ function latestLoop({ loops }: Session): string | undefined {
   return last?.parallelGroup?.selectedLoopId ?? last?.loopId
 }
 
-/** A history, and where the messages of its last loop begin. */
+/** A history and the index of the last loop's first message. */
 interface History {
   messages: AgentMessage[]
   state: ContextState
@@ -106,13 +106,13 @@ function changedBy({ overlay, prunes, reverts }: LoopRecord, state: ContextState
   }
 }
 
-/** Completes the history. Results are inserted where `sessionOf` puts them once they are recorded. */
+/** Completes the history. Inserts results at the positions where `sessionOf` puts recorded ones. */
 function recover(history: History, chain: readonly LoopRecord[], log: CallLog, at: number): UnfinishedCalls {
   const { messages, lastLoopStart } = history
   const open = findOpenCalls(messages)
   if (open === undefined) return { recovered: [], rerun: [] }
   const { answer, calls, marked } = open
-  // A loop that ended left its open calls on purpose.
+  // Ignores loops that ended normally, because they left calls pending on purpose.
   const cut = chain
     .slice(
       Math.max(
@@ -126,8 +126,9 @@ function recover(history: History, chain: readonly LoopRecord[], log: CallLog, a
   const results: AgentMessage[] = []
   const rerun: string[] = []
   for (const call of calls) {
-    if (log.mayRun(call.id, cutIds)) rerun.push(call.id)
-    else results.push(outcomeUnknown(answer, call, at))
+    const begun = log.begunIn(call.id, cutIds)
+    if (log.mayRun(begun, cutIds)) rerun.push(call.id)
+    else results.push(outcomeUnknown(answer, call, begun.at(-1)?.edited, at))
   }
   const own = messages.splice(lastLoopStart)
   for (const result of results) insertResult(own, result, callOrder(answer))
@@ -137,7 +138,7 @@ function recover(history: History, chain: readonly LoopRecord[], log: CallLog, a
   return { recovered: [...results, ...marks], rerun }
 }
 
-/** Whether a loop began without an end in the log. */
+/** Returns whether a loop began without an end in the log. */
 function isCut(loop: LoopRecord): boolean {
   return loop.status !== 'pending' && endOf(loop) === undefined
 }
@@ -150,7 +151,7 @@ function* idsIn(records: readonly SessionRecord[], { loops }: Session): Iterable
   for (const { parallelGroup } of loops) yield* parallelGroup?.allLoopIds ?? []
 }
 
-/** Returns the request settings of the prompt without a response. A compaction is no response. */
+/** Returns the request settings of the prompt without a response. A compaction does not count as a response. */
 function askedOf(chain: readonly LoopRecord[]): Pick<AgentSnapshot, 'asked'> {
   const last = chain.findLast(({ continuationKind: { kind } }) => kind !== 'compaction')
   return last?.asked === undefined || isPromptOver(last.status, last.continuationKind) ? {} : { asked: last.asked }
@@ -182,7 +183,7 @@ function loopCountsOf(sessionId: string, loopIds: Iterable<string>): Record<stri
   const prefix = `${sessionId}.`
   let previous: string | undefined
   for (const loopId of loopIds) {
-    // Records of a loop are mostly adjacent.
+    // A loop's records are mostly adjacent, so checks the previous loop first.
     if (loopId === previous) continue
     previous = loopId
     const end = loopId.lastIndexOf('.')

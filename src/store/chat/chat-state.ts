@@ -4,13 +4,13 @@ import type { Usage } from '../../contract/model/usage.ts'
 import type { PendingApproval, PendingInput, RunFailure } from '../../contract/run/run-facts.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { ChatOptions } from '../../types/run/chat-agent.ts'
-import type { ApprovalRef, InputAnswer, InputRef } from '../../types/run/question.ts'
+import type { DataTypes } from '../../types/run/data.ts'
+import type { ApprovalRef, ApproveOptions, InputAnswer, InputRef } from '../../types/run/question.ts'
 import type { ToolTypesByName } from '../../types/tool/typed-tool.ts'
-import type { BlockView, MessageView, RunState, ToolStatus } from '../state.ts'
+import type { BlockView, DataPartView, MessageView, RunState, ToolStatus } from '../state.ts'
 
 /**
- * A tool call on screen. `part.toolName === 'add'` narrows `input` and `output` if the tools are typed; otherwise both are
- * `unknown`.
+ * A tool call on screen. `part.toolName === 'add'` narrows `input` and `output` if the tools are typed. Otherwise both are `unknown`.
  */
 export type ToolPart<Tools extends ToolTypesByName = ToolTypesByName> = {
   [Name in keyof Tools & string]: {
@@ -20,23 +20,23 @@ export type ToolPart<Tools extends ToolTypesByName = ToolTypesByName> = {
     status: ToolStatus
     /** The arguments received so far, as text. */
     inputText: string
-    /** The arguments, once complete. */
+    /** The complete arguments. Absent while they are streamed. */
     input?: Tools[Name]['input']
-    /** The result for the user: `details` if present, else its text; a text that is a JSON object or list is parsed. */
+    /** The result for the user: `details` if present, otherwise the result text. Text that contains a JSON object or array is parsed. */
     output?: Tools[Name]['output']
-    /** The whole result, also while it is partial. */
+    /** The complete or partial tool result. */
     result?: ToolResult
-    /** The last line of progress. */
+    /** Latest status line. */
     progress?: string
-    /** The reason of a denial. */
+    /** Reason for the denial. */
     reason?: string
-    /** Milliseconds of the execution. */
+    /** Execution time in milliseconds. */
     durationMs?: number
-    /** The pending approval of the call. */
+    /** The call's pending approval. */
     approval?: PendingApproval
-    /** The pending user input request of the call. */
+    /** The call's pending user input request. */
     question?: PendingInput
-    /** The loop that the call runs, if its tool reports it. */
+    /** The call's nested loop, if the tool forwards its events. */
     child?: RunState
   }
 }[keyof Tools & string]
@@ -47,7 +47,12 @@ export type ToolPart<Tools extends ToolTypesByName = ToolTypesByName> = {
  */
 export type ChatPart<Tools extends ToolTypesByName = ToolTypesByName> = Exclude<BlockView, { type: 'toolCall' }> | ToolPart<Tools>
 
-/** A message on screen. The object is replaced only when anything in it changes. */
+/** A data part on screen. `part.name === 'progress'` narrows `value` if the data is typed: see `InferData`. */
+export type ChatData<Data extends DataTypes = DataTypes> = {
+  [Name in keyof Data & string]: Omit<DataPartView, 'name' | 'value'> & { name: Name; value: Data[Name] }
+}[keyof Data & string]
+
+/** A message on screen. The object is replaced only when its content changes. */
 export interface ChatMessage<Part = ChatPart> extends Omit<MessageView, 'blocks' | 'role'> {
   role: Exclude<AgentMessage['role'], 'toolResult'>
   parts: readonly Part[]
@@ -60,59 +65,64 @@ export interface QueuedMessage {
   message: AgentMessage
 }
 
-/** A replaced branch of the conversation, after an edit or another answer. */
+/** A conversation branch that an edit or a regenerated response replaced. */
 export interface ChatBranch {
   id: string
-  /** The message that differs: an edited prompt, or the first of an answer. */
+  /** The first message that differs in this branch: an edited prompt, or a response's first message. */
   messageId: string
-  /** The message before that; absent: it is the first. */
+  /** The last common message before it. Absent if the first message differs. */
   afterMessageId?: string
-  /** All that was said on it, from the beginning of the conversation. */
+  /** All messages in the branch, from the beginning of the conversation. */
   messages: readonly AgentMessage[]
 }
 
 /** The last error, until the next action. */
 export type ChatError = Pick<RunFailure, 'code' | 'message'>
 
-/** Actions of the user. None throws or rejects: a failure is `error` of the state. The functions never change. */
+/** User actions. They never throw or reject: a failure sets `error` in the state. The function objects never change. */
 export interface ChatActions {
   /**
-   * Says something: by a run, or where one is on, after its answer. Resolves with true once it is in the conversation, with false where it was refused: the words
-   * are the caller's to keep until then.
+   * Sends a message: starts a run, or queues the message if one is active. Resolves with `true` when the message is in the conversation, or
+   * `false` if it was refused. Keep the text until then.
    */
   send(input: PromptInput, options?: ChatOptions): Promise<boolean>
-  /** Sends a message to the current run for its next turn; otherwise like `send`. */
+  /** Sends a message to the current run for its next turn. Otherwise like `send`. */
   steer(input: PromptInput): Promise<boolean>
   /** Withdraws a queued message. */
   withdraw(id: string): void
-  /** Stops the run that is on. */
+  /** Stops the active run. */
   stop(): void
-  /** Continues after a run that was stopped, failed or was abandoned. */
+  /** Continues after a run that was stopped, failed or abandoned. */
   proceed(options?: ChatOptions): Promise<boolean>
-  /** Allows a shown call: an entry of `approvals`. If its run has ended `paused`, it is continued. */
-  approve(request: ApprovalRef): Promise<void>
-  /** Refuses a call that waits. */
+  /**
+   * Approves a call in `approvals`, with the arguments in `options` if set. If its run ended `paused`, continues the run. If the arguments
+   * are invalid, `error` says why and the call stays pending.
+   */
+  approve(request: ApprovalRef, options?: ApproveOptions): Promise<void>
+  /** Denies a pending call. */
   deny(request: ApprovalRef, reason?: string): Promise<void>
-  /** Responds to an input request: an entry of `inputs`. */
+  /** Responds to a user input request in `inputs`. */
   answer(request: InputRef | string, answer: InputAnswer): void
   /** Replaces the user message with this id by `input`. The old branch becomes one of `branches`. */
   edit(messageId: string, input: PromptInput, options?: ChatOptions): Promise<boolean>
-  /** Regenerates the last response, or that of the message `messageId`. */
+  /** Regenerates the last response, or the response that contains the message `messageId`. */
   regenerate(options?: ChatOptions & { messageId?: string }): Promise<boolean>
-  /** Restores one of `branches`; the current one becomes one of them. */
+  /** Switches to one of `branches`. The current branch is added to `branches`. */
   goTo(branchId: string): Promise<void>
-  /** Reads a session on a server again, after its connection was lost. */
+  /** Reloads a remote session after its connection was lost. */
   reload(): Promise<void>
 }
 
-/** The state of a conversation and its actions for a UI, as one immutable value. Source: docs/guides/frameworks.md */
-export interface ChatState<Part = ChatPart> extends ChatActions {
-  /** `loading`: the conversation is still loaded from the server. Else the status of the run. */
+/** Immutable state of a conversation for a UI, including its actions. Source: docs/guides/frameworks.md */
+export interface ChatState<Part = ChatPart, Data extends DataTypes = DataTypes> extends ChatActions {
+  /** `loading` while the conversation is loaded from the server, otherwise the run status. */
   status: 'loading' | RunState['status']
-  /** In order, the streaming one last. Results of tools are in the parts of their calls. */
+  /** Messages in order. A streaming message is last. Tool results are in the parts of their calls. */
   messages: readonly ChatMessage<Part>[]
-  /** The ids of `messages`. The same list until a message is added or removed. */
+  /** Ids of `messages`. The list object changes only when a message is added or removed. */
   messageIds: readonly string[]
+  /** Data parts of tools, hooks and plugins, and extension messages of the application: the newest per name and id. */
+  data: readonly ChatData<Data>[]
   /** Pending approvals, oldest first, including those of sub-agents. */
   approvals: readonly PendingApproval[]
   /** Pending user input requests, oldest first. */
@@ -121,11 +131,11 @@ export interface ChatState<Part = ChatPart> extends ChatActions {
   queue: readonly QueuedMessage[]
   /** Branches that this client has replaced: see `goTo`. */
   branches: readonly ChatBranch[]
-  /** Tokens of all runs. */
+  /** Token usage of all runs. */
   usage: Usage
-  /** Why the run or an action failed. */
+  /** Error from the run or from the last action. */
   error?: ChatError
-  /** The response as a value, while it is streamed: see `Store`. */
+  /** The streamed response as a parsed value. See `Store`. */
   output?: JsonValue
   /** The complete state: turns, notes, the pending retry. */
   run: RunState

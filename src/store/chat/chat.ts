@@ -2,63 +2,65 @@ import type { AgentMessage, PromptInput } from '../../contract/message/message.t
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFunction, options as optionsOf, withMethods } from '../../contract/shape/shape.ts'
 import type { ChatAgent } from '../../types/run/chat-agent.ts'
+import type { DataTypes } from '../../types/run/data.ts'
 import type { AgentRun } from '../../types/run/run.ts'
 import type { ToolTypesByName } from '../../types/tool/typed-tool.ts'
 import { restoredState } from '../restored-state.ts'
 import type { RunState } from '../state.ts'
-import { createStore, type Store, type StoreOptions, stateBeforeRun } from '../store.ts'
+import { aSmoothing, createStore, type Store, type StoreOptions, stateBeforeRun } from '../store.ts'
 import type { ChatActions, ChatBranch, ChatError, ChatPart, ChatState } from './chat-state.ts'
 import { Show } from './show.ts'
 import { answerAt, branchAt, decide, errorOf, lastLoopOf, partingOf, Queue, type SomeAgent, taken } from './talk.ts'
 
 /** A conversation for user interfaces of any framework. */
-export interface Chat<Part = ChatPart> {
+export interface Chat<Part = ChatPart, Data extends DataTypes = DataTypes> {
   readonly agent: ChatAgent
-  /** The actions of the state, for code that shows nothing. */
+  /** The same actions as in the state, for code that does not render the state. */
   readonly actions: ChatActions
-  /** Returns the state. The same object until something changes. */
-  getSnapshot(): ChatState<Part>
-  /** Returns the state before the first subscription: for server-side rendering and hydration. */
-  getServerSnapshot(): ChatState<Part>
+  /** Returns the state: the same object until something changes. */
+  getSnapshot(): ChatState<Part, Data>
+  /** Returns the state as it was before the first subscription, for server-side rendering and hydration. */
+  getServerSnapshot(): ChatState<Part, Data>
   /**
-   * Calls `listener` after each change; returns how to stop. The chat follows the agent while it has listeners. A listener must
-   * not throw.
+   * Calls `listener` after each change and returns a function that unsubscribes. The chat follows the agent while it has listeners. A
+   * listener must not throw.
    */
   subscribe(listener: () => void): () => void
 }
 
-/** Something that knows the types of its tools. For types alone: it is never there. */
-export interface WithTools<Tools extends ToolTypesByName> {
+/** Phantom properties with the types of tools and data, for type inference. Never set at runtime. */
+export interface WithTypes<Tools extends ToolTypesByName, Data extends DataTypes> {
   readonly '~tools'?: Tools
+  readonly '~data'?: Data
 }
 
-/** An agent, here or on a server, or a chat of one, with the types of its tools if known. */
-export type ChatSource<Tools extends ToolTypesByName = ToolTypesByName> = (ChatAgent | Chat) & WithTools<Tools>
+/** A local or remote agent, or its chat, with the types of tools and data if known. */
+export type ChatSource<Tools extends ToolTypesByName = ToolTypesByName, Data extends DataTypes = DataTypes> = (ChatAgent | Chat) &
+  WithTypes<Tools, Data>
 
-/** Options of `createChat`: when listeners are notified. */
-export type CreateChatOptions = Pick<StoreOptions, 'schedule'>
+/** Options for `createChat`: when to notify listeners, and the pace of streamed text. */
+export type CreateChatOptions = Pick<StoreOptions, 'schedule' | 'smooth'>
 
-/** Any agent, by the methods that a chat needs. */
+/** The agent methods that a chat uses. */
 const aChatAgent = withMethods('an Agent or a remote session', 'prompt', 'subscribe', 'pendingApprovals')
-const createOptions = optionsOf<CreateChatOptions>({ schedule: aFunction })
+const createOptions = optionsOf<CreateChatOptions>({ schedule: aFunction, smooth: aSmoothing })
 
 /**
- * Creates the chat that the bindings for React, Vue, Svelte and Solid and the web components use. It has one state and one set of actions,
- * for an `Agent` and for a `remoteSession`.
+ * Creates a chat for an `Agent` or a `remoteSession`. The React, Vue, Svelte and Solid bindings and the web components share its state and
+ * actions.
  *
  * **Contract**
- * - Follows the agent while it has listeners or during a run that was started here, and does nothing before. Server-side
- *   rendering never subscribes. A remote session is loaded on the first subscription.
- * - A delta replaces one part, its message and the list. All other objects stay the same, so that selectors can compare by
- *   identity.
- * - `error` of the state is the last failure, until the next action.
+ * - Follows the agent while there are listeners, or during a run that this chat started. Server-side rendering never subscribes. The first
+ *   subscription loads a remote session.
+ * - A delta replaces only the part, its message and the list, so that selectors can compare all other objects by identity.
+ * - The state's `error` contains the last failure until the next action.
  *
  * Source: docs/guides/frameworks.md
  */
-export function createChat<Tools extends ToolTypesByName = ToolTypesByName>(
-  agent: ChatAgent & WithTools<Tools>,
+export function createChat<Tools extends ToolTypesByName = ToolTypesByName, Data extends DataTypes = DataTypes>(
+  agent: ChatAgent & WithTypes<Tools, Data>,
   options: CreateChatOptions = {},
-): Chat<ChatPart<Tools>> & WithTools<Tools> {
+): Chat<ChatPart<Tools>, Data> & WithTypes<Tools, Data> {
   checkOptions(agent, aChatAgent, 'agent')
   checkOptions(options, createOptions)
   return typed(new LiveChat(agent, options))
@@ -66,8 +68,10 @@ export function createChat<Tools extends ToolTypesByName = ToolTypesByName>(
 
 const chats = new WeakMap<ChatAgent, Chat>()
 
-/** Returns the chat of this agent. Created on the first call, and shared by all components. */
-export function chatOf<Tools extends ToolTypesByName = ToolTypesByName>(source: ChatSource<Tools>): Chat<ChatPart<Tools>> {
+/** Returns the agent's chat, created on the first call and shared by all components. */
+export function chatOf<Tools extends ToolTypesByName = ToolTypesByName, Data extends DataTypes = DataTypes>(
+  source: ChatSource<Tools, Data>,
+): Chat<ChatPart<Tools>, Data> {
   if (isChat(source)) return typed(source)
   let chat = chats.get(source)
   if (chat === undefined) {
@@ -82,9 +86,9 @@ function isChat(source: ChatAgent | Chat): source is Chat {
   return typeof source === 'object' && source !== null && 'getSnapshot' in source
 }
 
-/** Cast: tool types are checked where tools run, and only named here by the caller. */
-function typed<Tools extends ToolTypesByName>(chat: Chat): Chat<ChatPart<Tools>> {
-  return chat as unknown as Chat<ChatPart<Tools>>
+/** Casts the types, which the caller declares. The agent validates arguments and data when they are sent. */
+function typed<Tools extends ToolTypesByName, Data extends DataTypes>(chat: Chat): Chat<ChatPart<Tools>, Data> {
+  return chat as unknown as Chat<ChatPart<Tools>, Data>
 }
 
 class LiveChat implements Chat {
@@ -94,13 +98,13 @@ class LiveChat implements Chat {
   readonly #listeners = new Set<() => void>()
   readonly #show = new Show()
   readonly #queue: Queue
-  /** Snapshot at the first subscription; `getServerSnapshot` returns it. */
+  /** Snapshot at the first subscription. `getServerSnapshot` returns it. */
   #first: ChatState | undefined
   #store: Store | undefined
   #run: RunState
   #isLoading: boolean
   #isOpen = false
-  /** Runs begun here that are on: they are heard to their end, whether or not anybody listens yet. */
+  /** Active runs that this chat started. The chat follows each until it ends, even without listeners. */
   #begun = 0
   #branches: readonly ChatBranch[] = []
   #error: ChatError | undefined
@@ -119,14 +123,14 @@ class LiveChat implements Chat {
 
   getSnapshot = (): ChatState => {
     if (!this.#isOpen && this.agent.messages.at(-1) !== this.#last) {
-      // A message arrived while there was no listener.
+      // The history changed while there was no listener.
       this.#run = stateBeforeRun(this.agent)
       this.#state = this.#look()
     }
     return this.#state
   }
 
-  // Servers have no listeners. In the browser each component first renders the server's state, also a late one.
+  // Servers have no listeners. In the browser, every component first renders the server's state, even if it mounts later.
   getServerSnapshot = (): ChatState => this.#first ?? this.getSnapshot()
 
   subscribe = (listener: () => void): (() => void) => {
@@ -139,9 +143,12 @@ class LiveChat implements Chat {
     }
   }
 
-  // Hearing the agent
+  // Following the agent
 
-  /** In a microtask: who looks and leaves at once, as pages made on a server do, asks nothing of the agent; who leaves and comes back misses nothing. */
+  /**
+   * Opens or closes in a microtask. A component that unsubscribes immediately, as in server-side rendering, does not contact the agent. A
+   * component that resubscribes in the same task misses nothing.
+   */
   #settleSoon(): void {
     queueMicrotask(() => {
       const isWanted = this.#listeners.size + this.#begun > 0
@@ -168,13 +175,13 @@ class LiveChat implements Chat {
       await this.agent.load?.(options)
     } catch (error) {
       const shown = errorOf(error)
-      // A session begins with its first prompt.
+      // The session does not exist yet: its first prompt creates it.
       if (shown.code !== 'notFound' || options !== undefined) this.#error = shown
     }
     this.#isLoading = false
   }
 
-  /** Continues from the current state if nothing has changed: turns, notes and times come only from events. */
+  /** Continues from the current state if nothing has changed, because turns, notes and times exist only in events. */
   #follow(): void {
     this.#isLoading = false
     this.#store?.close()
@@ -182,6 +189,8 @@ class LiveChat implements Chat {
     const store = createStore(this.agent, { ...this.#options, ...(isKnown && { initial: this.#run }) })
     this.#store = store
     const look = () => {
+      // Ignores changes from a replaced store, which may still be reading its run.
+      if (this.#store !== undefined && this.#store !== store) return
       this.#run = store.getSnapshot()
       this.#publish()
     }
@@ -208,7 +217,15 @@ class LiveChat implements Chat {
       ...this.actions,
       ...this.#show.of(run),
       status: this.#isLoading ? 'loading' : run.status,
-      ...{ approvals: run.approvals, inputs: run.inputs, queue: this.#queue.waiting, branches: this.#branches, usage: run.usage, run },
+      ...{
+        data: run.data,
+        approvals: run.approvals,
+        inputs: run.inputs,
+        queue: this.#queue.waiting,
+        branches: this.#branches,
+        usage: run.usage,
+        run,
+      },
       ...(error !== undefined && { error }),
       ...(output !== undefined && { output }),
     }
@@ -219,7 +236,7 @@ class LiveChat implements Chat {
     for (const listener of [...this.#listeners]) listener()
   }
 
-  // Acting on it
+  // Actions
 
   #makeActions(): ChatActions {
     return {
@@ -229,8 +246,8 @@ class LiveChat implements Chat {
       withdraw: (id) => this.#queue.withdraw(id),
       stop: () => this.agent.abort(),
       proceed: (options) => this.#begin(() => this.agent.continueLoop(options)),
-      approve: async (request) => void (await this.#attempt(() => decide(this.agent, request))),
-      deny: async (request, reason) => void (await this.#attempt(() => decide(this.agent, request, { reason }))),
+      approve: async (request, approved) => void (await this.#attempt(() => decide(this.agent, request, { approved }))),
+      deny: async (request, reason) => void (await this.#attempt(() => decide(this.agent, request, { denied: { reason } }))),
       answer: (request, answer) => void this.#attempt(async () => this.agent.currentRun?.answer(request, answer)),
       edit: (messageId, input, options) => {
         const at = this.agent.messages.findIndex(({ id }) => id === messageId)
@@ -242,7 +259,7 @@ class LiveChat implements Chat {
     }
   }
 
-  /** `leaving`: from where on the run takes back what was said. */
+  /** `leaving` is the index of the first message that the run replaces. */
   async #begin(start: () => AgentRun, leaving?: number): Promise<boolean> {
     const branch = leaving === undefined ? undefined : branchAt(this.agent.messages, leaving)
     const began = await this.#attempt(async () => {
@@ -254,7 +271,7 @@ class LiveChat implements Chat {
     return began ?? false
   }
 
-  /** A user may act before components subscribe, and after: the end of the run still arrives. */
+  /** Follows the run to its end, even if no component is subscribed. */
   #hear(run: AgentRun): void {
     this.#begun += 1
     this.#settleSoon()
@@ -304,7 +321,7 @@ class LiveChat implements Chat {
     this.#startOver()
   }
 
-  /** Shows what the agent says now. */
+  /** Rebuilds the state from the agent's current messages. */
   #startOver(): void {
     this.#run = restoredState(this.agent.messages, this.agent.pendingApprovals(), this.agent.pendingClientCalls())
     if (this.#isOpen) this.#follow()

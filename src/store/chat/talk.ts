@@ -2,26 +2,26 @@ import { requestFor } from '../../base/questions.ts'
 import { errorText, PhiError } from '../../contract/errors.ts'
 import type { AgentMessage, PromptInput } from '../../contract/message/message.ts'
 import type { ChatAgent } from '../../types/run/chat-agent.ts'
-import type { ApprovalRef } from '../../types/run/question.ts'
+import type { ApprovalRef, ApproveOptions } from '../../types/run/question.ts'
 import type { AgentRun, Receipt } from '../../types/run/run.ts'
 import type { ChatBranch, ChatError, QueuedMessage } from './chat-state.ts'
 
-/** Methods of some agents only: a session on a server works over HTTP, a local one has its history at hand. */
+/** Methods that only remote or only local agents have. */
 export type SomeAgent = ChatAgent & {
   load?(options?: { loopId?: string }): Promise<unknown>
   readonly queued?: readonly (Receipt & { kind: QueuedMessage['kind'] })[]
-  approve?(request: ApprovalRef): Promise<void>
+  approve?(request: ApprovalRef, options?: ApproveOptions): Promise<void>
   deny?(request: ApprovalRef, reason?: string): Promise<void>
   replaceMessages?(messages: readonly AgentMessage[]): void
 }
 
-/** A failure as displayed. */
+/** Converts an error to the state's `error`. */
 export function errorOf(error: unknown): ChatError {
   return { code: PhiError.isInstance(error) ? error.code : 'failed', message: errorText(error) }
 }
 
 /**
- * Resolves with `true` when the input of `run` is part of the conversation, with `false` if the run returns it or was refused.
+ * Resolves with `true` when the run's input is in the conversation, or `false` if the run was refused or returned its input.
  *
  * Source: docs/guides/frameworks.md
  */
@@ -30,7 +30,7 @@ export function taken(run: AgentRun): Promise<boolean> {
     const stop = run.subscribe((event) => {
       if (event.type !== 'messageStart' && event.type !== 'messageEnd') return
       const { role } = event.message
-      // Results that close an unfinished turn do not belong to the input.
+      // Ignores tool results that complete an earlier turn.
       const hasFailed = event.message.role === 'assistant' && event.message.stopReason === 'error'
       if (!hasFailed && (role === 'assistant' || event.type === 'messageEnd')) resolve(true)
     })
@@ -41,12 +41,23 @@ export function taken(run: AgentRun): Promise<boolean> {
   })
 }
 
-/** Decides about a call: in the run, over HTTP, or in a new run after the old one has ended. Rejects or throws if the call is not pending. */
-export async function decide(agent: SomeAgent, request: ApprovalRef, denied?: { reason?: string | undefined }): Promise<void> {
+/** A user's decision: a denial, or an approval with its options. */
+interface ChatDecision {
+  denied?: { reason?: string | undefined }
+  approved?: ApproveOptions | undefined
+}
+
+/**
+ * Approves or denies a call: in its run, over HTTP, or in a new run after its run has ended. Rejects or throws if the call is not pending.
+ */
+export async function decide(agent: SomeAgent, request: ApprovalRef, { denied, approved }: ChatDecision): Promise<void> {
   if (agent.approve !== undefined && agent.deny !== undefined) {
-    return denied === undefined ? agent.approve(request) : agent.deny(request, denied.reason)
+    return denied === undefined ? agent.approve(request, approved) : agent.deny(request, denied.reason)
   }
-  const answer = (run: AgentRun, asked: ApprovalRef) => (denied === undefined ? run.approve(asked) : run.deny(asked, denied.reason))
+  const answer = (run: AgentRun, asked: ApprovalRef): void | Promise<void> => {
+    if (denied !== undefined) return run.deny(asked, denied.reason)
+    return approved === undefined ? run.approve(asked) : run.approve(asked, approved)
+  }
   if (agent.currentRun !== undefined) return answer(agent.currentRun, request)
   const asked = requestFor(agent.pendingApprovals(), { toolCallId: request.toolCallId, argumentsHash: request.argumentsHash })
   const run = agent.continueLoop()
@@ -56,7 +67,7 @@ export async function decide(agent: SomeAgent, request: ApprovalRef, denied?: { 
   }
 }
 
-/** Queued messages: of this chat, and those that a session already had. */
+/** Queued messages: those that this chat queued, and those that the session already contained. */
 export class Queue {
   readonly #agent: SomeAgent
   readonly #changed: () => void
@@ -68,7 +79,7 @@ export class Queue {
     this.#changed = changed
   }
 
-  /** Adds the queued messages of a session. */
+  /** Adds a session's queued messages. */
   find(): void {
     for (const receipt of this.#agent.queued ?? []) void this.#wait(receipt.kind, receipt)
   }
@@ -105,7 +116,7 @@ export function branchAt(messages: readonly AgentMessage[], at: number): ChatBra
   return { id: last.id, messageId: left.id, ...(before !== undefined && { afterMessageId: before.id }), messages: [...messages] }
 }
 
-/** Returns the index of the first response to the prompt of message `messageId`; by default of the last prompt. */
+/** Returns the index of the first response to the prompt that `messageId` belongs to, by default for the last prompt. */
 export function answerAt(messages: readonly AgentMessage[], messageId?: string): number {
   const until = messageId === undefined ? messages.length : messages.findIndex(({ id }) => id === messageId) + 1
   return messages.slice(0, until).findLastIndex(({ role }) => role === 'user') + 1
@@ -117,7 +128,7 @@ export function partingOf(some: readonly AgentMessage[], others: readonly AgentM
   return at < 0 ? some.length : at
 }
 
-/** The loop that said the last of it. */
+/** Returns the loop of the branch's last message. */
 export function lastLoopOf(messages: readonly AgentMessage[]): string | undefined {
   const last = messages.findLast((message) => message.role !== 'extension' && message.turnId !== undefined)
   return last === undefined || last.role === 'extension' ? undefined : last.turnId?.loopId

@@ -11,7 +11,7 @@ import { defineTool } from '../define-tool.ts'
 import { countLines, similarText } from './edit-text.ts'
 import { differsInLineEnds, fitLineEnds, placeOf } from './line-ends.ts'
 
-/** Options of `editFileTool`. */
+/** Options for `editFileTool`. */
 export interface EditFileOptions {
   workspace: Workspace
 }
@@ -28,14 +28,15 @@ const maxBytes = 20 * 1024 * 1024
 const editFileToolOptions = optionsOf<EditFileOptions>({ workspace: required(aWorkspace) })
 
 /**
- * Creates `edit_file`, which replaces the one occurrence of `old_text` by `new_text`.
+ * Creates `edit_file`, which replaces the only occurrence of `old_text` with `new_text`.
  *
  * **Contract**
  * - Fails without writing if `old_text` is missing (with a hint at similar text) or occurs more than once. Also fails if the file changed
  *   since it was read.
- * - Keeps line ends: LF in `old_text` matches CRLF too. `new_text` gets the line ends of the text it replaces, else of its neighbours.
- * - Edits only UTF-8 text up to 20 MiB. A byte order mark is kept.
- * - Returns `Replaced a line(s) with b line(s) in P`; `details` is `{ path, old_lines, new_lines }`.
+ * - Preserves line endings: LF in `old_text` also matches CRLF. `new_text` gets the line endings of the replaced text, or else of adjacent
+ *   lines.
+ * - Edits only UTF-8 text up to 20 MiB. Preserves a byte order mark.
+ * - Returns `Replaced a line(s) with b line(s) in P`. `details` is `{ path, old_lines, new_lines }`.
  *
  * Source: docs/guides/files-and-bash.md
  */
@@ -52,7 +53,7 @@ export function editFileTool(options: EditFileOptions): AgentTool {
       properties: {
         path: { type: 'string', description: 'File to edit, relative to the workspace root' },
         old_text: { type: 'string', minLength: 1, description: 'Text to find; must be unique in the file' },
-        new_text: { type: 'string', description: 'Text to put in its place' },
+        new_text: { type: 'string', description: 'Replacement text' },
       },
       required: ['path', 'old_text', 'new_text'],
     },
@@ -68,7 +69,7 @@ export function editFileTool(options: EditFileOptions): AgentTool {
   })
 }
 
-/** Returns the file's text, its version and the edited text. Throws like the tool and writes nothing. */
+/** Returns the file's text and version, and the edited text, without writing. Throws the tool's errors. */
 export async function plannedEdit(
   workspace: Workspace,
   { path, old_text: oldText, new_text: newText }: EditFileArgs,
@@ -108,7 +109,7 @@ function notFoundText(path: string, content: string, oldText: string): string {
 
 async function load(workspace: Workspace, path: string, signal: AbortSignal): Promise<{ content: string; version: string }> {
   try {
-    // The version is read before the bytes: a change in between makes the write fail instead of being overwritten.
+    // Reads the version before the bytes, so that the write fails if the file changed in between.
     const { size, version } = await workspace.stat(path, { signal })
     if (size > maxBytes) throw new ToolError('failed', `File too large (${size} bytes, max ${maxBytes}). Use write_file or a script.`)
     const content = utf8In(await workspace.read(path, { signal }), { withMark: true })
@@ -128,7 +129,7 @@ async function save(workspace: Workspace, path: string, content: string, version
   } catch (error) {
     checkCancelled(signal)
     if (!(error instanceof WorkspaceError) || error.code !== 'conflict') throw accessError(`Cannot write ${path}`, error)
-    throw new ToolError('failed', `${path} was changed while it was being edited; nothing was written. Read it again and retry.`, {
+    throw new ToolError('failed', `${path} changed during the edit, so nothing was written. Read it again and retry.`, {
       cause: error,
     })
   }

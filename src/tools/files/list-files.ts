@@ -12,7 +12,7 @@ import { defineTool } from '../define-tool.ts'
 import { compileGlob } from '../search/glob.ts'
 import { relativeTo, walkFiles } from '../search/walk-files.ts'
 
-/** Options of `listFilesTool`. */
+/** Options for `listFilesTool`. */
 export interface ListFilesOptions {
   workspace: Workspace
   /** Maximum files in the result. Default: 200. */
@@ -37,10 +37,10 @@ const listFilesToolOptions = optionsOf<ListFilesOptions>({
  * Creates `list_files`, which lists files below a directory, optionally filtered by a glob.
  *
  * **Contract**
- * - Files only, relative to the workspace root, `target`, `.git` and `node_modules` left out, 3 levels deep unless `max_depth` says
- *   otherwise. Characters that break or reorder lines are escaped.
- * - Ends with `(N files)`, or `... (N files, showing first M)`; N counts every file found, also those not shown.
- * - `details` is `{ total, truncated }`, `total` that same N.
+ * - Lists only files, with paths relative to the workspace root, up to `max_depth` levels deep (default: 3). Skips `target`, `.git` and
+ *   `node_modules`. Escapes characters that break or reorder lines.
+ * - Ends with `(N files)`, or `... (N files, showing first M)`; N counts all files found.
+ * - `details` is `{ total, truncated }`. `total` is N.
  *
  * Source: docs/guides/files-and-bash.md
  */
@@ -57,9 +57,9 @@ export function listFilesTool(options: ListFilesOptions): AgentTool {
         path: { type: 'string', description: 'Directory, relative to the workspace root. Default: the root' },
         pattern: {
           type: 'string',
-          description: 'Glob; without "/" it is matched against the file name, with "/" against the path below the directory',
+          description: 'Glob pattern. Without "/" it matches file names, with "/" it matches paths relative to the directory',
         },
-        max_depth: { type: 'integer', minimum: 1, description: 'Levels of directories. Default: 3' },
+        max_depth: { type: 'integer', minimum: 1, description: 'Maximum directory depth. Default: 3' },
       },
     },
     idempotent: true,

@@ -13,7 +13,7 @@ import { defineTool } from '../define-tool.ts'
 import { LinePage } from './line-page.ts'
 import { isBinary, readLines } from './text-lines.ts'
 
-/** Options of `readFileTool`. */
+/** Options for `readFileTool`. */
 export interface ReadFileOptions {
   workspace: Workspace
   /** Maximum bytes of text per call. Default: 1 MiB. */
@@ -26,7 +26,7 @@ interface ReadFileArgs {
   limit?: number
 }
 
-/** Types returned as media instead of text. */
+/** MIME types that are returned as media instead of text. */
 const shownTypes = ['image/*', 'application/pdf']
 
 const readFileToolOptions = optionsOf<ReadFileOptions>({ workspace: required(aWorkspace), maxBytes: aPositiveNumber })
@@ -35,11 +35,11 @@ const readFileToolOptions = optionsOf<ReadFileOptions>({ workspace: required(aWo
  * Creates `read_file`, which returns a text file with line numbers, an image or a PDF.
  *
  * **Contract**
- * - Text: `[N lines]` or `[Lines a-b of N]`, then `   1 | first line`. Files over `maxBytes` need `offset` or `limit`. They are read in
- *   ranges with bounded memory and only up to the last requested line, so their header says `of more than b`.
- * - Images (png, jpg, gif, webp, bmp) and PDFs are recognized by extension and may have 20 MiB. A model that does not support them gets a
- *   note instead. Other binary files fail. Invalid UTF-8 shows as U+FFFD.
- * - `details` is `{ path }`, for images and PDFs `{ path, bytes }`.
+ * - Text: `[N lines]` or `[Lines a-b of N]`, then `   1 | first line`. Files over `maxBytes` need `offset` or `limit`. Such files are read
+ *   in ranges, with bounded memory and only up to the last requested line, so the header says `of more than b`.
+ * - Images (png, jpg, gif, webp, bmp) and PDFs are recognized by extension, up to 20 MiB. A model that does not support them gets a note
+ *   instead. Other binary files fail. Invalid UTF-8 becomes U+FFFD.
+ * - `details` is `{ path }`, or `{ path, bytes }` for images and PDFs.
  *
  * Source: docs/guides/files-and-bash.md
  */
@@ -93,7 +93,7 @@ async function readMedia(
   const details = { path, bytes: bytes.length }
   const byBytes = typeByBytes(data)
   if (!isPdf) return { content: [{ type: 'image', data, mimeType: byBytes?.startsWith('image/') === true ? byBytes : mimeType }], details }
-  if (byBytes !== mimeType) throw new ToolError('failed', `${path} is no PDF: its bytes do not begin like one.`)
+  if (byBytes !== mimeType) throw new ToolError('failed', `${path} is not a PDF: it lacks the PDF signature.`)
   return { content: [{ type: 'file', data, mimeType, name: nameOfPath(path) }], details }
 }
 
@@ -116,7 +116,7 @@ async function readText(
   for await (const batch of readLines({ workspace, path, size, signal, maxLineLength: maxBytes })) {
     page.add(batch)
     isComplete = batch.isLast
-    // A small file is read to its end, to count its lines.
+    // Reads a small file to the end, to count its lines.
     if (page.isFull && isLarge) break
   }
   if (page.isPastEnd) throw new ToolError('invalidArguments', `offset ${offset} is past the end of ${path} (${page.seen} lines).`)

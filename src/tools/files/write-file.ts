@@ -7,7 +7,7 @@ import { accessError } from '../../workspace/workspace-rules.ts'
 import { checkCancelled } from '../deadline.ts'
 import { defineTool } from '../define-tool.ts'
 
-/** Options of `writeFileTool`. */
+/** Options for `writeFileTool`. */
 export interface WriteFileOptions {
   workspace: Workspace
 }
@@ -17,7 +17,7 @@ const writeFileToolOptions = optionsOf<WriteFileOptions>({ workspace: required(a
 /**
  * Creates `write_file`, which writes a whole text file as UTF-8 and creates parent directories.
  *
- * **Contract**: returns `Wrote N bytes to P`; `details` is `{ path, bytes }`. Replaces an existing file.
+ * **Contract**: returns `Wrote N bytes to P`. `details` is `{ path, bytes }`. Replaces an existing file.
  *
  * Source: docs/guides/files-and-bash.md
  */
@@ -27,12 +27,13 @@ export function writeFileTool(options: WriteFileOptions): AgentTool {
   return defineTool<{ path: string; content: string }>({
     name: 'write_file',
     label: 'Write File',
-    description: 'Write a whole file, creating parent directories. Replaces an existing file; to change part of one use edit_file.',
+    description:
+      'Write a whole file and create its parent directories. Replaces an existing file. To change part of a file, use edit_file.',
     parameters: {
       type: 'object',
       properties: {
         path: { type: 'string', description: 'File to write, relative to the workspace root' },
-        content: { type: 'string', description: 'The whole new content' },
+        content: { type: 'string', description: 'The complete new content' },
       },
       required: ['path', 'content'],
     },

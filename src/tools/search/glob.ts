@@ -4,7 +4,10 @@ import { nameOfPath } from '../../workspace/workspace-rules.ts'
 /** A token that matches exactly one character. */
 type Single = { type: 'literal'; char: string } | { type: 'any' } | CharacterClass
 
-/** A token of a pattern. `star` stays within a segment, `deep` (`**`) crosses segments, `directories` (`**` and a slash) matches whole ones. */
+/**
+ * A token of a pattern. `star` matches within a segment, `deep` (`**`) across segments, and `directories` (`**` and a slash) whole
+ * segments.
+ */
 type Token = Single | { type: 'star' } | { type: 'deep' } | { type: 'directories' }
 
 interface CharacterClass {
@@ -15,15 +18,15 @@ interface CharacterClass {
 
 const maxAlternatives = 64
 const maxPattern = 1000
-// The longest path of common systems has 4,096 characters, so parts × characters takes a few milliseconds.
+// Common systems limit paths to 4,096 characters, so matching parts × characters takes a few milliseconds.
 const maxParts = 1500
 
 /**
  * Compiles a glob: `*`, `?`, `[a-z]`, `[!a]`, `{ts,tsx}`, and `**` for any number of directories.
  *
  * **Contract**
- * - A pattern without `/` is matched against the file name, one with `/` against the whole relative path.
- * - Matching takes time proportional to pattern × path, for any pattern; hidden files match like others.
+ * - Matches a pattern without `/` against the file name, and a pattern with `/` against the whole relative path.
+ * - Matches in time proportional to pattern length × path length. Matches hidden files like other files.
  * - Throws `ToolError` `invalidArguments` for a pattern over 1,000 characters, with more than 64 brace alternatives, or with more than 1,500
  *   parts (characters, classes, stars) in all alternatives together.
  */
@@ -34,7 +37,7 @@ export function compileGlob(pattern: string): (path: string) => boolean {
   if (parts.reduce((sum, tokens) => sum + tokens.length, 0) > maxParts) {
     throw new ToolError(
       'invalidArguments',
-      `The pattern has more than ${maxParts} parts, all alternatives in braces together. Use a simpler one.`,
+      `The pattern has more than ${maxParts} parts, counting all alternatives in braces. Use a simpler pattern.`,
     )
   }
   const programs = parts.map(matcherOf)
@@ -56,7 +59,7 @@ function expandBraces(pattern: string): string[] {
       return body.split(',').map((choice) => text.slice(0, group.index) + choice + text.slice(group.index + whole.length))
     })
     if (next.length > maxAlternatives) {
-      throw new ToolError('invalidArguments', `The pattern has more than ${maxAlternatives} alternatives in braces. Use a simpler one.`)
+      throw new ToolError('invalidArguments', `The pattern has more than ${maxAlternatives} alternatives in braces. Use a simpler pattern.`)
     }
     if (next.length === open.length) return open
     open = next
@@ -93,7 +96,7 @@ function endOfStars(chars: readonly string[], start: number): number {
 function readClass(chars: readonly string[], start: number): { token: CharacterClass; end: number } | undefined {
   const negated = chars[start + 1] === '!' || chars[start + 1] === '^'
   const first = start + (negated ? 2 : 1)
-  // A `]` right after the bracket is a member.
+  // A `]` directly after the opening bracket is a literal member.
   const close = chars.indexOf(']', first + 1)
   if (close === -1) return undefined
   const ranges: CharacterClass['ranges'] = []
@@ -106,7 +109,7 @@ function readClass(chars: readonly string[], start: number): { token: CharacterC
   return { token: { type: 'class', negated, ranges }, end: close + 1 }
 }
 
-/** Returns a matcher for one pattern without braces. It tracks all positions in the pattern at once, so it never backtracks. */
+/** Returns a matcher for one pattern without braces. The matcher tracks all pattern positions in parallel, so it never backtracks. */
 function matcherOf(tokens: readonly Token[]): (subject: readonly string[]) => boolean {
   let current = new Uint8Array(tokens.length + 1)
   let next = new Uint8Array(tokens.length + 1)
@@ -126,8 +129,8 @@ function matcherOf(tokens: readonly Token[]): (subject: readonly string[]) => bo
 }
 
 /**
- * Adds to `current` the positions after stars that match nothing, and sets in `next` the positions after `char`. Returns false if there
- * are none. Uses an index because this is the inner loop.
+ * Adds to `current` the positions after stars that match nothing, and sets in `next` the positions after `char`. Returns false if no
+ * positions remain. Uses an index because this is the inner loop.
  */
 function advance(tokens: readonly Token[], current: Uint8Array, next: Uint8Array, char: string, atSegmentStart: boolean): boolean {
   let isAlive = false
@@ -136,7 +139,7 @@ function advance(tokens: readonly Token[], current: Uint8Array, next: Uint8Array
     if (current[state] === 0 || token === undefined) continue
     const { type } = token
     const stays = type === 'deep' || type === 'directories' || (type === 'star' && char !== '/')
-    // Whole directories end at the start of a segment.
+    // `directories` ends only where a segment starts.
     if (type === 'star' || type === 'deep' || (type === 'directories' && atSegmentStart)) current[state + 1] = 1
     if (stays) next[state] = 1
     else if (type !== 'star' && accepts(token, char)) next[state + 1] = 1

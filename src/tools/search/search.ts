@@ -12,14 +12,14 @@ import { defineTool } from '../define-tool.ts'
 import type { Searcher, SearchOutcome } from './searcher.ts'
 import { workspaceSearcher } from './workspace-searcher.ts'
 
-/** Options of `searchTool`. */
+/** Options for `searchTool`. */
 export interface SearchToolOptions {
   workspace: Workspace
   /** Maximum matches over all files. Default: 50. */
   maxResults?: number
   /** Timeout in milliseconds. Default: 30,000. */
   timeoutMs?: number
-  /** Searches the files. Default: `workspaceSearcher(workspace)`. */
+  /** Implementation of the search. Default: `workspaceSearcher(workspace)`. */
   searcher?: Searcher
 }
 
@@ -43,9 +43,9 @@ const searchToolOptions = optionsOf<SearchToolOptions>({
  * Creates `search`, which returns lines that match a regular expression.
  *
  * **Contract**
- * - One line per match, `{file}:{line}:{text}`, ordered by path and line; long lines are cut. Case is ignored unless `case_sensitive`.
- * - Ends with `(N matches)`, or `... (showing first M matches)`; without any, `No matches found for 'p'`.
- * - `details` is `{ matches, truncated }`, `matches` the number shown.
+ * - One line per match, `{file}:{line}:{text}`, ordered by path and line. Long lines are cut. Ignores case unless `case_sensitive` is set.
+ * - Ends with `(N matches)`, or `... (showing first M matches)`. Without matches, returns `No matches found for 'p'`.
+ * - `details` is `{ matches, truncated }`. `matches` is the number shown.
  *
  * Source: docs/guides/files-and-bash.md
  */
@@ -55,13 +55,13 @@ export function searchTool(options: SearchToolOptions): AgentTool {
   return defineTool<SearchArgs>({
     name: 'search',
     label: 'Search',
-    description: 'Search file contents with a regular expression. Answers with file:line:text for each matching line.',
+    description: 'Search file contents with a regular expression. Returns file:line:text for each matching line.',
     parameters: {
       type: 'object',
       properties: {
         pattern: { type: 'string', minLength: 1, description: 'Regular expression (RE2 syntax: no lookaround, no backreferences)' },
         path: { type: 'string', description: 'Directory or file, relative to the workspace root. Default: the root' },
-        include: { type: 'string', description: 'Glob for files, for example *.ts' },
+        include: { type: 'string', description: 'Glob pattern that filters files, for example *.ts' },
         case_sensitive: { type: 'boolean', description: 'Default: false' },
       },
       required: ['pattern'],

@@ -4,53 +4,56 @@ import type { Usage } from '../../contract/model/usage.ts'
 import type { RunFailure, RunStatus } from '../../contract/run/run-facts.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { StandardSchema } from '../standard-schema.ts'
+import type { SendData } from './data.ts'
 
-/** Refuses, with a reason: sent to the model if a call is skipped, in the result if a run ends. */
+/** Refusal with a reason. If a call is skipped, the model gets the reason. If the run ends, the result contains the reason. */
 export interface HookRefusal {
   allow: false
   reason?: string
 }
 
-/** Verdict of a `before…` hook: `false` or a refusal stops or skips the next step; any other value continues. */
+/** Verdict of a `before…` hook: `false` or a refusal stops or skips the next step. Any other value continues. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a hook that returns nothing is the common case, also an async one
 export type HookVerdict = boolean | HookRefusal | undefined | void | Promise<boolean | HookRefusal | undefined | void>
 
-/** Return value of an observer: awaited and ignored. */
+/** Return value of an observer. The loop awaits it and ignores the result. */
 export type HookDone = unknown
 
-/** Identifies the loop that calls a hook. The hooks of a run also cover its sub-agents, unless those have hooks of their own. */
-export interface HookOrigin {
+/** Identifies the loop that calls a hook. A run's hooks also cover its sub-agents, unless a sub-agent sets its own hooks. */
+export interface HookOrigin<Context = unknown> {
+  /** `context` of the prompt that started the run. */
+  readonly context: Context
+  /** Sends a named JSON value to user interfaces. */
+  readonly data: SendData
   loopId: string
   agentId: string
   /** Name of the sub-agent, or of the agent if it has one. */
   agentName?: string
 }
 
-/** The turn that a hook gets. `messages` is a copy of the list; do not change its entries, they are the history. */
-export interface TurnHookInfo extends HookOrigin {
+/** The turn passed to a hook. `messages` is a copy of the list, but its entries belong to the history: do not modify them. */
+export interface TurnHookInfo<Context = unknown> extends HookOrigin<Context> {
   /** Zero-based within the loop. */
   turnIndex: number
   messages: readonly AgentMessage[]
-  /** Aborts when the run is stopped; owned by the loop. */
+  /** Aborts when the run is stopped. The loop owns the signal. */
   signal: AbortSignal
 }
 
-/** The tool call that a hook gets. */
-export interface ToolHookInfo extends HookOrigin {
+/** The tool call passed to a hook. */
+export interface ToolHookInfo<Context = unknown> extends HookOrigin<Context> {
   toolCallId: string
   toolName: string
-  /** Aborts when the run is stopped; owned by the loop. */
+  /** Aborts when the run is stopped. The loop owns the signal. */
   signal: AbortSignal
 }
 
-/** A tool call before its execution. */
-export interface BeforeToolInfo extends ToolHookInfo {
-  /** A copy of the model's arguments; changing it has no effect. */
+/** A tool call before execution. */
+export interface BeforeToolInfo<Context = unknown> extends ToolHookInfo<Context> {
+  /** A copy of the model's arguments. Changing it has no effect. */
   args: JsonObject
   /**
-   * Requests an approval for this call and resolves with the decision.
-   *
-   * - Emits `approvalRequested` while it waits.
+   * Requests an approval for this call and resolves with the decision.  - Emits `approvalRequested` and waits.
    * - A denial is final, whatever the hook returns. Repeated calls return the same decision.
    * - If the approval times out, the call stays pending and the run ends `paused`.
    * - A pending request is withdrawn if the hook refuses the call or replaces its arguments.
@@ -60,8 +63,7 @@ export interface BeforeToolInfo extends ToolHookInfo {
 }
 
 /**
- * Replaces the arguments of a call. They are validated like the model's own. If the call was or must be approved, a new approval is
- * requested.
+ * Replaces a call's arguments. They are validated like the model's own. If the call was or must be approved, a new approval is requested.
  */
 export interface ReplacedArguments {
   arguments: JsonObject
@@ -72,38 +74,38 @@ export interface ReplacedResult {
   result: ToolResult
 }
 
-/** A complete tool call whose arguments cannot be parsed. */
-export interface BrokenCallInfo extends ToolHookInfo {
+/** A complete tool call with arguments that cannot be parsed. */
+export interface BrokenCallInfo<Context = unknown> extends ToolHookInfo<Context> {
   /** The arguments as the model wrote them. */
   text: string
-  /** Why they cannot be parsed. */
+  /** Why the arguments cannot be parsed. */
   fault: string
-  /** Parameters of the tool: a Standard Schema or JSON Schema. */
+  /** The tool's parameters: a Standard Schema or JSON Schema. */
   parameters: StandardSchema | JsonSchema
 }
 
-/** Arguments from `repairToolCall`. `undefined` sends the error to the model. */
+/** Repaired arguments from `repairToolCall`. `undefined` sends the error to the model. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a hook that returns nothing is the common case, also an async one
 export type RepairedArguments = ReplacedArguments | undefined | void
 
 /** A response that would end the run. */
-export interface AnswerHookInfo extends TurnHookInfo {
+export interface AnswerHookInfo<Context = unknown> extends TurnHookInfo<Context> {
   /** A copy of the response. */
   message: AssistantMessage
-  /** Text of the response. */
+  /** The response's text. */
   text: string
-  /** How many responses of this run were refused before. */
+  /** Number of earlier responses in this run that were refused. */
   refusals: number
 }
 
 /**
- * Verdict of `afterAnswer`: a refusal, a replacement text, or nothing. The first refusal asks the model again, with the reason. The second
- * one ends the run as `rejected`; `retry: false` does so at once.
+ * Verdict of `afterAnswer`: a refusal, a replacement text, or nothing. After the first refusal, the loop calls the model again with the
+ * reason. A second refusal, or `retry: false`, ends the run as `rejected`.
  */
 // biome-ignore lint/suspicious/noConfusingVoidType: a hook that returns nothing is the common case, also an async one
 export type AnswerVerdict = (HookRefusal & { retry?: false }) | { text: string } | boolean | undefined | void
 
-/** Figures of one compaction; tokens are estimates. */
+/** Statistics for one compaction. Token counts are estimates. */
 export interface CompactionFigures {
   messagesBefore: number
   messagesAfter: number
@@ -112,47 +114,49 @@ export interface CompactionFigures {
 }
 
 /** Hooks of a run that also cover its sub-agents. See `LoopHooks` for all hooks and their order. */
-export interface SharedHooks {
-  beforeLoop?(info: HookOrigin & { messages: readonly AgentMessage[]; signal: AbortSignal }): HookVerdict
-  /** `messages` are those that the loop added. */
-  afterLoop?(info: HookOrigin & { messages: readonly AgentMessage[]; usage: Usage; status: RunStatus }): HookDone
-  beforeTurn?(info: TurnHookInfo): HookVerdict
+export interface SharedHooks<Context = unknown> {
+  beforeLoop?(info: HookOrigin<Context> & { messages: readonly AgentMessage[]; signal: AbortSignal }): HookVerdict
+  /** `messages` contains the messages that the loop added. */
+  afterLoop?(info: HookOrigin<Context> & { messages: readonly AgentMessage[]; usage: Usage; status: RunStatus }): HookDone
+  beforeTurn?(info: TurnHookInfo<Context>): HookVerdict
   afterTurn?(
-    info: TurnHookInfo & { message: AssistantMessage & MessageEnvelope; toolResults: readonly ToolResultMessage[]; usage: Usage },
+    info: TurnHookInfo<Context> & { message: AssistantMessage & MessageEnvelope; toolResults: readonly ToolResultMessage[]; usage: Usage },
   ): HookDone
   /**
-   * Checks a response before it ends the run; may refuse it or replace its text. Its deltas were already emitted; `message.guarded` marks
-   * it.
+   * Checks a response before it ends the run, and can refuse it or replace its text. By then the deltas have been emitted, so
+   * `message.guarded` marks the response.
    */
-  afterAnswer?(info: AnswerHookInfo): AnswerVerdict | Promise<AnswerVerdict>
+  afterAnswer?(info: AnswerHookInfo<Context>): AnswerVerdict | Promise<AnswerVerdict>
   /** Called when a model call fails after all retries. Not called for an abort. */
-  onError?(info: HookOrigin & { error: RunFailure; turnIndex: number; signal: AbortSignal }): HookDone
+  onError?(info: HookOrigin<Context> & { error: RunFailure; turnIndex: number; signal: AbortSignal }): HookDone
   /**
-   * Returns arguments for a call whose own cannot be parsed or repaired unambiguously. They are validated and approved like the model's
-   * own. Not called for a truncated call. If it throws, the error of the call goes to the model.
+   * Returns arguments for a call whose original arguments cannot be parsed or repaired unambiguously. The result is validated and approved
+   * like the model's arguments. Not called for a truncated call. If the hook throws, the model gets the call's error.
    */
-  repairToolCall?(info: BrokenCallInfo): RepairedArguments | Promise<RepairedArguments>
-  beforeToolExecution?(info: BeforeToolInfo): HookVerdict | ReplacedArguments | Promise<ReplacedArguments | Awaited<HookVerdict>>
-  /** Replaces a tool result before it is emitted, recorded or sent. */
+  repairToolCall?(info: BrokenCallInfo<Context>): RepairedArguments | Promise<RepairedArguments>
+  beforeToolExecution?(info: BeforeToolInfo<Context>): HookVerdict | ReplacedArguments | Promise<ReplacedArguments | Awaited<HookVerdict>>
+  /** Can replace a tool result before it is emitted, recorded or sent. */
   beforeToolExecutionEnd?(
-    info: ToolHookInfo & { isError: boolean; result: ToolResult },
+    info: ToolHookInfo<Context> & { isError: boolean; result: ToolResult },
   ): ReplacedResult | undefined | Promise<ReplacedResult | undefined>
-  /** Its return value is ignored, except for `{ result }`. */
-  afterToolExecution?(info: ToolHookInfo & { isError: boolean; result: ToolResult }): HookDone | ReplacedResult | Promise<ReplacedResult>
-  beforeToolExecutionUpdate?(info: ToolHookInfo & { partialResult: ToolResult }): HookVerdict
-  afterToolExecutionUpdate?(info: ToolHookInfo & { partialResult: ToolResult }): HookDone
-  beforeCompactionStart?(info: HookOrigin & { estimatedTokens: number; messageCount: number; signal: AbortSignal }): HookVerdict
-  afterCompactionEnd?(info: HookOrigin & CompactionFigures & { signal: AbortSignal }): HookDone
+  /** Ignores any return value except `{ result }`. */
+  afterToolExecution?(
+    info: ToolHookInfo<Context> & { isError: boolean; result: ToolResult },
+  ): HookDone | ReplacedResult | Promise<ReplacedResult>
+  beforeToolExecutionUpdate?(info: ToolHookInfo<Context> & { partialResult: ToolResult }): HookVerdict
+  afterToolExecutionUpdate?(info: ToolHookInfo<Context> & { partialResult: ToolResult }): HookDone
+  beforeCompactionStart?(info: HookOrigin<Context> & { estimatedTokens: number; messageCount: number; signal: AbortSignal }): HookVerdict
+  afterCompactionEnd?(info: HookOrigin<Context> & CompactionFigures & { signal: AbortSignal }): HookDone
 }
 
 /**
- * A plugin, as `definePlugin` creates it. Experimental: a minor version may change it.
+ * A plugin created by `definePlugin`. Experimental: may change in a minor version.
  *
  * Source: docs/concepts/plugins.md
  */
 export interface AgentPlugin {
-  /** Identifies it in errors, log lines and records of its notes. */
+  /** Identifies the plugin in errors, log lines and recorded notes. */
   readonly name: string
-  /** `tree` also covers the runs of sub-agents. */
+  /** `tree` also covers sub-agent runs. */
   readonly covers: 'agent' | 'tree'
 }

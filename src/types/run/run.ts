@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-// Programs that use this package need not name the library of `await using`.
+// Includes the types for `await using`, so that applications do not need to add this library to their tsconfig.
 
 import { isNamed, PhiError } from '../../contract/errors.ts'
 import type { AgentMessage, PromptInput, StopReason } from '../../contract/message/message.ts'
@@ -7,9 +7,9 @@ import type { Usage } from '../../contract/model/usage.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { EndedBy, PendingApproval, PendingClientCall, PendingInput, RunFailure, RunStatus } from '../../contract/run/run-facts.ts'
 import type { ReachedLimit } from '../../contract/run/settings.ts'
-import type { ApprovalRef, ClientCallAnswer, InputAnswer, InputRef } from './question.ts'
+import type { ApprovalRef, ApproveOptions, ClientCallAnswer, InputAnswer, InputRef } from './question.ts'
 
-/** Makes every property optional, recursively: a value that is still streaming. */
+/** Makes every property optional, recursively. Describes a value that is still streaming. */
 export type DeepPartial<T> = T extends readonly (infer Item)[]
   ? DeepPartial<Item>[]
   : T extends object
@@ -19,7 +19,7 @@ export type DeepPartial<T> = T extends readonly (infer Item)[]
 /** Element type of a list, or `unknown`. */
 export type ElementOf<T> = T extends readonly (infer Item)[] ? Item : unknown
 
-/** How a run ended, with the data of that ending. */
+/** How a run ended, with the details. */
 export type RunEnding =
   | { status: 'completed'; endedBy?: EndedBy }
   | { status: 'aborted' }
@@ -30,28 +30,28 @@ export type RunEnding =
 
 /** One schema violation in a response. */
 export interface OutputIssue {
-  /** Location such as `days[0].degrees`; empty for the response as a whole. */
+  /** Location such as `days[0].degrees`. Empty for the response as a whole. */
   path: string
   message: string
 }
 
 /** Why a response does not match its `responseFormat`. Source: docs/guides/structured-output.md */
 export interface OutputError {
-  /** All issues in one text, as `parseOutput` throws it, or why the response could not be parsed. */
+  /** All issues as one text, identical to the message that `parseOutput` throws, or why the response could not be parsed. */
   message: string
-  /** Schema violations; empty if the response is not JSON or could not be checked. */
+  /** Schema violations. Empty if the response is not JSON or could not be checked. */
   issues: OutputIssue[]
   /** The response as the model wrote it. */
   text: string
 }
 
-/** Result of a run. `Output` is the type of its `responseFormat`. */
+/** A run's result. `Output` is the type of its `responseFormat`. */
 export interface RunResult<Output = unknown> {
   runId: string
   loopId: string
   sessionId: string
   status: RunStatus
-  /** Text of the last assistant message of the run; empty if there is none. */
+  /** Text of the run's last assistant message. Empty if there is none. */
   text: string
   /**
    * Parsed response of a completed run. Absent without a `responseFormat`, if the response does not match (see `outputError`), and for
@@ -73,8 +73,8 @@ export interface RunResult<Output = unknown> {
   /** USD of `totalUsage`, at the rates of each model or as the provider reports it. Absent if any part has no price. */
   costUsd?: number
   /**
-   * Messages that the run did not accept, in order. They are a prompt stopped by a limit, abort, filter, hook or failed store, and late
-   * steering or follow-ups. They are in no history. Pass them to the next prompt, or drop them.
+   * Messages that the run did not accept, in order. These are a prompt stopped by a limit, abort, filter, hook or failed store, and late
+   * steering or follow-ups. The history does not contain these messages. Pass them to the next prompt, or drop them.
    */
   returned: AgentMessage[]
   /** Present if `status` is `error`. */
@@ -97,12 +97,12 @@ export interface RunResult<Output = unknown> {
  */
 export class RunError extends PhiError {
   override readonly name = 'RunError'
-  /** Result of the run, with its text so far. */
+  /** The run's result, including its text so far. */
   declare readonly result: RunResult
 
   constructor(result: RunResult) {
     super(result.error?.code ?? result.status, whyNotCompleted(result))
-    // Not enumerable: logging an error must not print a conversation.
+    // Not enumerable, so that logging an error does not print a conversation.
     Object.defineProperty(this, 'result', { value: result, enumerable: false })
   }
 
@@ -115,14 +115,14 @@ function whyNotCompleted({ status, error, limit, rejection, pendingApprovals = [
   if (error !== undefined) return error.message
   if (status === 'limit') return `The run stopped at a limit: ${limit?.reason}. Raise it in limits, or continue with agent.continueLoop().`
   if (status === 'rejected') return `The run was rejected: ${rejection}`
-  if (status !== 'paused') return `The run was ${status} before it had an answer.`
+  if (status !== 'paused') return `The run was ${status} before it had a response.`
   if (pendingApprovals.length === 0 && pendingClientCalls.length > 0) {
     const calls = pendingClientCalls.map(({ toolName }) => toolName).join(', ')
-    return `The run is paused: a page has to run ${calls}. agent.continueLoop() asks again: answer clientCallRequested with run.answerCall(event, { output }).`
+    return `The run is paused: a client must run ${calls}. Call agent.continueLoop(), and answer clientCallRequested with run.answerCall(event, { output }).`
   }
   const tools = pendingApprovals.map(({ toolName }) => toolName).join(', ')
   const how = 'answer approvalRequested with run.approve(event) or run.deny(event)'
-  return `The run is paused: calls of ${tools} wait for an approval. agent.continueLoop() asks again: ${how}.`
+  return `The run is paused: calls of ${tools} are pending approval. Call agent.continueLoop(), and ${how}.`
 }
 
 /** State of a queued message: `queued`, `delivered` into the history, or `returned` because its run ended or its queue was cleared. */
@@ -130,104 +130,121 @@ export type ReceiptStatus = 'queued' | 'delivered' | 'returned'
 
 /** Tracks a queued message until it is delivered or returned. */
 export interface Receipt {
-  /** The message as it will be in the history. */
+  /** The message in the form that the history will contain. */
   readonly message: AgentMessage
   readonly status: ReceiptStatus
-  /** Resolves once, when the message is delivered or returned; never rejects. */
+  /** Resolves once, when the message is delivered or returned. Never rejects. */
   readonly settled: Promise<'delivered' | 'returned'>
   /**
-   * Resolves when the message, or its withdrawal, is recorded, so that a resumed run receives it. Resolves at once without a journal, and
-   * for a message that waits for the next run. Rejects if the journal rejects it; the run then ends.
+   * Resolves when the message, or its withdrawal, is recorded and survives a resume. Resolves immediately without a journal, and for a
+   * message queued for the next run. Rejects if the journal rejects the message, which also ends the run.
    */
   readonly stored: Promise<void>
   /**
-   * Withdraws the message, and those queued in the same call, while it is pending. It becomes `returned` but is in no result, because the
-   * caller has it. Does nothing after delivery; see `settled`.
+   * Withdraws a pending message and the other messages queued by the same call. They become `returned`, but the run's result omits them.
+   * Does nothing after delivery. See `settled`.
    */
   withdraw(): void
 }
 
 /**
- * One run of an agent. It proceeds whether or not anyone listens. `Output` is the type of `output` in its result.
+ * One run of an agent. The run proceeds even without readers. `Output` is the type of `output` in its result.
  *
  * **Contract**
- * - Iterating yields all retained events, then live ones, and ends after `agentEnd`. Leaving an iterator detaches the reader; the run
- *   continues. Any number of readers may iterate; each sees all events in order.
- * - For a slow reader, consecutive deltas of a block are merged, and only the latest undelivered update of a tool call is kept. Child loops
- *   keep no deltas and only the latest updates and status lines. No other event is dropped.
- * - `abort()`, the caller's signal or `await using` stop the run.
+ * - Iterating yields all retained events, then live events, and ends after `agentEnd`. Leaving an iterator detaches the reader, and the run
+ *   continues. Any number of readers may iterate, and each sees all events in order.
+ * - For a slow reader, consecutive deltas of a block are merged, and only the latest undelivered update of a tool call is kept. For child
+ *   loops, deltas are dropped and only the latest updates and status lines are kept. All other events are kept.
+ * - `abort()`, the caller's signal and leaving an `await using` scope stop the run.
  *
  * Source: docs/concepts/agent-and-run.md
  */
 export interface AgentRun<Output = unknown> extends AsyncIterable<AgentEvent>, AsyncDisposable {
   readonly id: string
-  /** Final once `agentStart` is emitted: if another process started a loop with this id in the same session, the next id is used. */
+  /**
+   * Final once `agentStart` is emitted. Before that, the id changes to the next free one if another process started a loop with the same
+   * id in the session.
+   */
   readonly loopId: string
   readonly sessionId: string
-  /** Always resolves, however the run ended. */
+  /** Always resolves, regardless of how the run ends. */
   readonly result: Promise<RunResult<Output>>
   /**
-   * Calls `listener` synchronously for each later event. Returns a function that unsubscribes. Errors of the listener are logged and
+   * Calls `listener` synchronously for each later event. Returns a function that unsubscribes. Errors thrown by the listener are logged and
    * ignored.
    */
   subscribe(listener: (event: AgentEvent) => void): () => void
-  /** Iterates events after the cursor `after` (default 0: all). Throws `CursorExpiredError` if some of them are no longer retained. */
+  /**
+   * Iterates events after the cursor `after` (default 0: all). Throws `CursorExpiredError` if some of these events are no longer retained.
+   */
   events(options?: { after?: number }): AsyncIterable<AgentEvent>
   /**
-   * Resolves with the text of the final response of a completed run. Rejects with `RunError`, which holds the result, if the run ended
-   * otherwise.
+   * Resolves with the final response's text when the run completes. Otherwise rejects with `RunError`, which contains the result.
    */
   text(): Promise<string>
   /**
-   * Yields the text of every response of this run in pieces, in order.
+   * Streams the text of every response in this run, in order.
    *
-   * - Ends when the run completes; throws `RunError` if it ended otherwise.
-   * - Leaving the iterator detaches; the run continues.
-   * - After a retry, a text may start again.
-   * - It shows no requests, so a run without other readers ends `paused` at the first one.
+   * - Ends when the run completes. Throws `RunError` if the run ends any other way.
+   * - Leaving the iterator detaches the reader. The run continues.
+   * - After a retry, the text may start over.
+   * - The iterator does not show approvals or other requests, so a run without other readers ends `paused` at the first request.
    */
   readonly textStream: AsyncIterable<string>
   /**
-   * Yields the growing response as the value of `responseFormat`, without validation or transformation; see `output` of the result for the
-   * validated value. Ends with the run, and throws `RunError` unless it completed.
+   * Yields the partial `responseFormat` value as it streams, without validation or transformation. The result's `output` contains the
+   * validated value. Ends with the run, and throws `RunError` unless the run completed.
    */
   partial(): AsyncIterable<DeepPartial<Output>>
-  /** Yields complete elements of a list in that response: the response itself, or the list at this path. See {@link AgentRun.partial}. */
+  /**
+   * Yields the elements of a list as each one completes. The list is the response itself, or the value at `path`. See
+   * {@link AgentRun.partial}.
+   */
   elements<Element = ElementOf<Output>>(...path: string[]): AsyncIterable<Element>
-  /** Returns a message of this run so far, O(1). While it streams, this is a live view: copy it to keep it. */
+  /** Returns a message of this run in O(1). A streaming message is a live view, so copy it to preserve its current state. */
   message(id: string): AgentMessage | undefined
   /**
-   * Queues a message for the next checkpoint of this run. If the run ends first, the message is `returned`: in its receipt and in the
-   * result. After the end of the run, the receipt is `returned` at once.
+   * Queues a message for this run's next checkpoint. If the run ends first, the receipt becomes `returned` and the result contains the
+   * message. If the run has already ended, the receipt is `returned` immediately.
    */
   steer(input: PromptInput): Receipt
-  /** Queues a message for the point where the run would otherwise stop; see `steer`. */
+  /** Queues a message for delivery when the run would otherwise end. See `steer`. */
   followUp(input: PromptInput): Receipt
   /**
-   * Approves the call of `request`: an `approvalRequested` event, an entry of `pendingApprovals()`, or id and hash. Throws `ConfigError`
-   * `unknownCall` if it is not pending, `argumentsChanged` if it is pending with other arguments, `invalidOption` without a hash.
+   * Approves the call in `request`: an `approvalRequested` event, an entry of `pendingApprovals()`, or id and hash. Throws `ConfigError`
+   * `unknownCall` if the call is not pending, `argumentsChanged` if it is pending with other arguments, and `invalidOption` without a
+   * hash.
    */
   approve(request: ApprovalRef): void
   /**
-   * Denies a pending call and sends `reason` to the model. The id is sufficient. Throws `ConfigError` `unknownCall`, `argumentsChanged`.
+   * Approves the call in `request` with different arguments, or records the approver.
+   *
+   * - The tool runs with a copy of `arguments`. The call in the history keeps the model's arguments.
+   * - `approvalResolved` and the tool result record the edit.
+   * - Rejects with the errors that `approve` without options throws. Also rejects with `invalidOption` for unknown options, for arguments
+   *   that do not match the schema, and for a provider-executed call. The call then stays pending.
+   */
+  approve(request: ApprovalRef, options: ApproveOptions): Promise<void>
+  /**
+   * Denies a pending call and sends `reason` to the model. Requires only the id. Throws `ConfigError` `unknownCall` or `argumentsChanged`.
    */
   deny(request: ApprovalRef | string, reason?: string): void
   /**
    * Responds to a user input request: an `inputRequested` event, an entry of `pendingInputs()`, or its id. Throws `ConfigError`
-   * `unknownInput` if it is not pending, `invalidOption` for an invalid response.
+   * `unknownInput` if the request is not pending, and `invalidOption` for an invalid response.
    */
   answer(request: InputRef | string, answer: InputAnswer): void
   /** Returns pending user input requests, including those of sub-agents. */
   pendingInputs(): PendingInput[]
   /**
-   * Claims the client tool call of `request` for this client, for 30 seconds; call again to extend. Resolves with false if another client
-   * holds it. Rejects with `ConfigError` `unknownCall`, `argumentsChanged`, `invalidOption` without a hash.
+   * Claims the client tool call in `request` for this client for 30 seconds. Call again to extend the claim. Resolves with `false` if
+   * another client has claimed the call. Rejects with `ConfigError` `unknownCall`, `argumentsChanged`, or `invalidOption` without a hash.
    */
   claimCall(request: ApprovalRef, clientId: string): Promise<boolean>
   /**
-   * Submits the result of a client tool call. Resolves once it is recorded. Rejects with `ConfigError` as `claimCall`, and
-   * `claimedElsewhere` if another client holds it. Rejects with `invalidMessage` if the result is invalid or too long; the call then stays
-   * pending.
+   * Submits the result of a client tool call. Resolves when the result is recorded. Rejects with the same `ConfigError` codes as
+   * `claimCall`, with `claimedElsewhere` if another client has claimed the call, and with `invalidMessage` if the result is invalid or too
+   * long. The call then stays pending.
    */
   answerCall(request: ApprovalRef, answer: ClientCallAnswer, clientId?: string): Promise<void>
   /** Returns pending client tool calls, including those of sub-agents. */

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { JsonObject, JsonOf, JsonValue } from '../../contract/json.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { AgentTool, ToolOutput } from './tool.ts'
 
@@ -8,17 +8,18 @@ export interface ToolTypes {
   output: unknown
 }
 
-/** Types of tools by name. */
+/** Tool types by name. */
 export type ToolTypesByName = Record<string, ToolTypes>
 
-/** A tool with the types of its name, arguments and result, as `defineTool` creates it. Source: docs/concepts/tools.md */
-export interface DefinedTool<Name extends string = string, Input = JsonObject, Output = ToolOutput> extends AgentTool {
+/** A tool with typed name, arguments and result, created by `defineTool`. Source: docs/concepts/tools.md */
+export interface DefinedTool<Name extends string = string, Input = JsonObject, Output = ToolOutput, Context = unknown>
+  extends AgentTool<Context> {
   readonly name: Name
-  /** Phantom property for type inference; never set at runtime. */
+  /** Phantom property for type inference. Never set at runtime. */
   readonly '~types'?: { input: Input; output: OutputOf<Output> }
 }
 
-/** Type of a result in a client: `details` of a returned `ToolResult`, or the JSON of the returned value. A scalar may arrive as text. */
+/** Result type in a client: `details` of a returned `ToolResult`, or the JSON of the returned value. A scalar may arrive as text. */
 export type OutputOf<Returned> = Returned extends ToolResult
   ? Returned extends { details: infer Details }
     ? JsonOf<Details>
@@ -27,16 +28,7 @@ export type OutputOf<Returned> = Returned extends ToolResult
     ? Returned | string
     : JsonOf<Returned>
 
-/** Type of a value after a JSON round trip: a `Date` becomes a string. */
-export type JsonOf<Value> = 0 extends 1 & Value
-  ? Value
-  : Value extends { toJSON(...args: never): infer Json }
-    ? Json
-    : Value extends object
-      ? { [Key in keyof Value]: JsonOf<Value[Key]> }
-      : Value
-
-/** Types of these tools by name. */
+/** Maps tool names to tool types. */
 export type TypesOfTools<Tool extends AgentTool> = {
   [T in Tool as T['name']]: T extends { readonly '~types'?: (infer Types extends ToolTypes) | undefined } ? Types : ToolTypes
 }

@@ -4,13 +4,13 @@ import type { PatchStep } from '../../contract/session/shared-state.ts'
 /** A part of user input or of a tool result. */
 export type AgUiPart = { type: 'text'; text: string } | { type: AgUiMediaType; source: AgUiSource; metadata?: { filename: string } }
 
-/** The source of an image or a file. */
+/** Media types of AG-UI parts. */
 export type AgUiMediaType = 'image' | 'audio' | 'video' | 'document'
 
-/** Its bytes, its URL, or its id at the provider. */
+/** Bytes, URL, or provider file id of the media. */
 export type AgUiSource = { type: 'data'; value: string; mimeType: string } | { type: 'url' | 'file'; value: string; mimeType?: string }
 
-/** A call as an assistant message holds it; `arguments` is the text the model wrote. */
+/** A tool call in an assistant message. `arguments` is the model's original text. */
 export interface AgUiToolCall {
   id: string
   type: 'function'
@@ -31,9 +31,9 @@ export type AgUiMessage =
   | { id: string; role: 'activity'; activityType: AgUiActivityType; content: { [name: string]: unknown } }
   | { id: string; role: 'tool'; toolCallId: string; content: string | AgUiPart[]; metadata?: { isError: true; outcome?: 'unknown' } }
 
-/** Tokens of one model: `inputTokens` with those of caches, which are named once more. */
+/** Token usage of one model. `inputTokens` includes cached tokens, which are also reported separately. */
 export interface AgUiTokenUsage {
-  /** Absent for what was charged to the run by no model call that was seen. */
+  /** Absent for usage that belongs to no model call in the stream. */
   provider?: string
   model?: string
   inputTokens: number
@@ -44,23 +44,23 @@ export interface AgUiTokenUsage {
   cacheWriteInputTokens: number
 }
 
-/** A pending approval of AG-UI. `id` is bound to the shown arguments. */
+/** A pending approval in AG-UI. `id` is bound to the displayed arguments. */
 export interface AgUiInterrupt {
   id: string
   reason: 'tool_call'
   message: string
   toolCallId: string
-  /** `{ approved: boolean, reason?: string }`. */
+  /** JSON Schema of the decision: `{ approved: boolean, reason?: string, editedArgs?: object }`. */
   responseSchema: { [keyword: string]: JsonValue }
   metadata: { toolName: string; arguments: { [name: string]: JsonValue } }
 }
 
-/** Common fields of AG-UI events: the sub-agent. */
+/** Identifies the sub-agent that an event belongs to. */
 interface Attributed {
   subagentRunId?: string
 }
 
-/** An event of AG-UI 1.0 that our runs use. */
+/** An AG-UI 1.0 event that the encoder emits. */
 export type AgUiEvent = AgUiContentEvent | AgUiRunEvent
 
 /** Events that frame the content: the run, and its sub-agents. */
@@ -82,7 +82,7 @@ export type AgUiRunEvent =
     }
   | { type: 'RUN_ERROR'; message: string; code: string; usage: AgUiTokenUsage[] }
   | { type: 'MESSAGES_SNAPSHOT'; messages: AgUiMessage[]; metadata: { '@ag-ui/client': { authoritativeActivityTypes: string[] } } }
-  /** Its member `$version` says which one it is: a client sends it back with the state. */
+  /** `snapshot.$version` identifies the state's version. Clients send it back with the state. */
   | { type: 'STATE_SNAPSHOT'; snapshot: { [name: string]: JsonValue } }
   | { type: 'STATE_DELTA'; delta: PatchStep[] }
   | { type: 'STEP_STARTED' | 'STEP_FINISHED'; stepName: string }
@@ -90,7 +90,7 @@ export type AgUiRunEvent =
   | { type: 'SUBAGENT_FINISHED'; subagentRunId: string; outcome: { type: 'success' } | { type: 'suspended' } }
   | { type: 'SUBAGENT_ERROR'; subagentRunId: string; message: string; code: string }
 
-/** Events of content, from the agent itself or a sub-agent. */
+/** Content events of the agent or a sub-agent. */
 export type AgUiContentEvent =
   | ({ type: 'TEXT_MESSAGE_START'; messageId: string; role: 'assistant' | 'user' | 'system' } & Attributed)
   | ({ type: 'TEXT_MESSAGE_CONTENT' | 'REASONING_MESSAGE_CONTENT'; messageId: string; delta: string } & Attributed)
@@ -114,4 +114,4 @@ export type AgUiContentEvent =
       content: { [name: string]: unknown }
       replace: true
     } & Attributed)
-  | ({ type: 'CUSTOM'; name: `phi.${string}`; value: object } & Attributed)
+  | ({ type: 'CUSTOM'; name: string; value: object } & Attributed)

@@ -1,18 +1,18 @@
 import { waitingApprovals, waitingClientCalls } from '../../base/questions.ts'
 import { PhiError } from '../../contract/errors.ts'
-import type { AgentMessage, AssistantMessage } from '../../contract/message/message.ts'
+import { type AgentMessage, type AssistantMessage, lastPromptIndex } from '../../contract/message/message.ts'
 import type { Usage } from '../../contract/model/usage.ts'
 import type { AgentEndEvent, AgentEvent, MessageEndEvent, ParallelLoopEndEvent } from '../../contract/run/event.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { isWithheld } from '../shared/encoding.ts'
 import { openCallsOf } from '../shared/open-calls.ts'
-import { RunFold } from '../shared/run-fold.ts'
+import { RunFold, type SentPart } from '../shared/run-fold.ts'
 import type { AgUiEvent } from './ag-ui-event.ts'
 import { CallEvents } from './call-events.ts'
 import { type AgUiEncoder, type AgUiEncoderOptions, encoderOptions } from './encoder-contract.ts'
 import { outcomeOf } from './interrupts.ts'
 import { MessageEvents } from './message-events.ts'
-import { RunFrame } from './run-frame.ts'
+import { dataEvent, dataEvents, isStoredData, RunFrame, restatedOf } from './run-frame.ts'
 import { noteOf, SubAgentEvents } from './sub-agent-events.ts'
 import { CallIds, snapshotOf, toAgUiMessages, userMessageOf } from './to-ag-ui-messages.ts'
 
@@ -20,14 +20,14 @@ import { CallIds, snapshotOf, toAgUiMessages, userMessageOf } from './to-ag-ui-m
  * Creates an encoder of a run for AG-UI 1.0 clients.
  *
  * **Contract**
- * - Pass every event from the first one of the run, with one encoder per response. The output begins with `RUN_STARTED` and ends
+ * - Pass every event, starting with the first event of the run. Use one encoder per response. The output begins with `RUN_STARTED` and ends
  *   with `RUN_FINISHED` or `RUN_ERROR`. Every start has an end, and no delta is empty.
- * - `RUN_STARTED` contains the prompt in `input.messages`, so that other clients see it too.
- * - Ids are those of `toAgUiMessages`. Messages of a sub-agent are sent when they end.
- * - With `sharedState` the state comes first, and each later change as `STATE_DELTA`.
+ * - `RUN_STARTED` contains the prompt in `input.messages`, so that other connected clients receive the prompt.
+ * - Ids match those of `toAgUiMessages`. Sub-agent messages are sent when they are complete.
+ * - With `sharedState`, the state is sent first, and each later change as `STATE_DELTA`.
  * - If streamed arguments are repaired, a `MESSAGES_SNAPSHOT` of the conversation replaces them.
  * - An event without a counterpart becomes `CUSTOM` with a `phi.` name.
- * - The encoder keeps the messages of the run, the open block and the open calls. Pure. Throws only for unknown options.
+ * - The encoder stores the run's messages, the open block and the open calls. Pure. Throws only for unknown options.
  *
  * Source: docs/reference/ui-protocols.md
  *
@@ -49,9 +49,9 @@ class Encoder extends RunFold<AgUiEvent> implements AgUiEncoder {
   readonly #subAgents: SubAgentEvents
   protected readonly calls: CallEvents
   protected readonly message: MessageEvents
-  /** The conversation so far, by the ids of its messages. */
+  /** Messages of the conversation so far, by id. */
   readonly #messagesById = new Map<string, AgentMessage>()
-  /** The start of branches, until user messages are sent. */
+  /** The `parallelLoopStart` event, until the user messages are sent. */
   #announced: AgentEvent | undefined
 
   constructor(options: AgUiEncoderOptions) {
@@ -60,14 +60,22 @@ class Encoder extends RunFold<AgUiEvent> implements AgUiEncoder {
     const { approvals = waitingApprovals(history), clientCalls = waitingClientCalls(history) } = options
     this.#cost = cost
     for (const message of history) this.#messagesById.set(message.id, message)
-    const shown = toAgUiMessages(history, this.#ids)
-    this.#frame = new RunFrame(options, restate ? shown : undefined, (event) => this.out.push(event))
+    const restated = restatedOf(history, this.#ids)
+    this.#frame = new RunFrame(options, restate ? restated : undefined, (event) => this.out.push(event))
     const send = (event: AgUiEvent) => this.#frame.send(event)
     this.#subAgents = new SubAgentEvents(this.#frame.counts, send)
     this.calls = new CallEvents(this.#ids, this.#subAgents, send, sentResults)
     this.message = new MessageEvents(this.#ids, send)
-    for (const call of openCallsOf(history)) this.calls.written(call)
+    const open = openCallsOf(history)
+    for (const call of open) this.calls.written(call)
+    if (open.length > 0 && !restate) this.#frame.keep(dataEvents(history.slice(lastPromptIndex(history) + 1)))
     for (const pending of [...approvals, ...clientCalls]) this.calls.left(pending)
+  }
+
+  /** Keeps data parts, because a client lacks those that were sent while its run waited. */
+  override skip(event: AgentEvent): void {
+    super.skip(event)
+    this.#frame.keep(this.out.filter(isStoredData))
   }
 
   protected override forget(): void {
@@ -82,14 +90,14 @@ class Encoder extends RunFold<AgUiEvent> implements AgUiEncoder {
   }
 
   protected override brokenOff(cause: { error: unknown } | undefined): void {
-    if (cause === undefined) this.#fail('The events of the run have ended before the run. Connect again.', 'interrupted')
+    if (cause === undefined) this.#fail('The event stream ended before the run. Reconnect.', 'interrupted')
     else if (PhiError.isInstance(cause.error)) this.#fail(cause.error.message, cause.error.code)
-    else this.#fail('The events of the run could not be read on.', 'stream')
+    else this.#fail('The event stream of the run failed.', 'stream')
   }
 
   protected override take(event: AgentEvent): void {
     if (event.type !== 'messageUpdate') this.#frame.nameAfter(event)
-    // The state is the session's, whichever branch changed it.
+    // The state belongs to the session, regardless of which branch changed it.
     if (event.type === 'sharedStateChanged') this.other(event)
     else super.take(event)
   }
@@ -120,8 +128,12 @@ class Encoder extends RunFold<AgUiEvent> implements AgUiEncoder {
       case 'backgroundEnd':
         this.#subAgents.ended(event.toolCallId)
     }
-    // Events without a counterpart, and those of a newer version.
+    // Events without an AG-UI equivalent, including events from newer versions.
     this.#frame.send(noteOf(event))
+  }
+
+  protected override data(part: SentPart): void {
+    this.#frame.data(dataEvent(part, part.transient))
   }
 
   protected override turnEnded(): void {

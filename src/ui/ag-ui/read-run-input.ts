@@ -17,19 +17,19 @@ import {
 } from '../shared/client-input.ts'
 import { type ClientState, readState } from './shared-state.ts'
 
-/** A parsed request of an AG-UI client. Without a message and decisions it asks to follow the active or last run. */
+/** A parsed request from an AG-UI client. Without a message or decisions, the client wants to follow the active or last run. */
 export interface RunInput {
   threadId: string
   runId: string
-  /** The user's message, under the client's id. Clients send it with every run: a server that has the id already ignores it. */
+  /** The user message, with the client's id. Clients send it with every run, so ignore a message whose id the server already has. */
   message?: UserMessage & { id: string }
-  /** Decisions about the interrupts of the run before. Anything but a clear approval denies. */
+  /** Decisions about the previous run's interrupts. Anything except an explicit approval is a denial. */
   decisions: ToolDecision[]
-  /** Results of client tool calls: the tool messages after the last calls. Accept one only for a pending client tool call. */
+  /** Results of client tool calls, from the tool messages after the last calls. Accept a result only for a pending client tool call. */
   results: ToolOutcome[]
-  /** Tools that the client declares. The server decides which are allowed. */
+  /** Tools that the client declares. The server decides which ones to allow. */
   tools: ClientToolDeclaration[]
-  /** The client's shared state, if it has any. */
+  /** The client's shared state, if any. */
   state?: ClientState
 }
 
@@ -37,11 +37,12 @@ export interface RunInput {
  * Parses a `RunAgentInput`: JSON, parsed or as text.
  *
  * **Contract**
- * - Of the conversation it reads only the last message, if the user sent it, and the tool messages after the last calls. Ignores
- *   the client's context.
- * - A decision contains the hash of the shown arguments; `run.approve` refuses it for others.
- * - Pictures, sounds, videos, documents and `binary` parts have their data, or an https URL for the provider; nothing is fetched
- *   here. An unreadable part or result is a `problem` with a message that names it.
+ * - Reads only two parts of the conversation: the last message, if it is a user message, and the tool messages after the last calls.
+ *   Ignores the client's context.
+ * - A decision contains the hash of the displayed arguments. `run.approve` rejects the decision for other arguments. `editedArgs` in the
+ *   payload replaces the arguments.
+ * - Image, audio, video, document and `binary` parts contain data or an https URL for the provider. This function fetches nothing. For an
+ *   invalid part or result, returns a `problem` with its location.
  */
 export function readRunInput(body: unknown): Read<RunInput> {
   const { value, problem: wrong } = readBody(body)
@@ -81,15 +82,15 @@ export function readRunInput(body: unknown): Read<RunInput> {
 
 function readTool({ name, description, parameters }: JsonObject, place: string): Read<ClientToolDeclaration> {
   if (!isToolName(name)) return problem(`${place}.name must be 1 to 64 letters, digits, "_" or "-".`)
-  if (description !== undefined && typeof description !== 'string') return problem(`${place}.description must be a text.`)
-  // A tool may take nothing.
+  if (description !== undefined && typeof description !== 'string') return problem(`${place}.description must be a string.`)
+  // A tool may have no parameters.
   const schema: JsonObject = isJsonObject(parameters) ? parameters : { type: 'object', properties: {} }
   return { value: { name, description: description ?? '', parameters: schema } }
 }
 
-/** Results of our own tools are repeated and ignored. An unreadable result is reported, because its call would wait forever. */
+/** Ignores results of server tools, which clients repeat. Reports an unreadable result, because its call would never complete. */
 function resultsIn(messages: readonly JsonObject[]): Read<ToolOutcome[]> {
-  // A client may drop calls; the results are then at the end.
+  // If the client dropped the calls, the results are the last messages.
   const calls = messages.findLastIndex(({ role, toolCalls }) => role === 'assistant' && jsonObjectsIn(toolCalls).length > 0)
   const from = calls < 0 ? messages.findLastIndex(({ role }) => role !== 'tool') + 1 : calls + 1
   const outcomes: ToolOutcome[] = []
@@ -97,17 +98,17 @@ function resultsIn(messages: readonly JsonObject[]): Read<ToolOutcome[]> {
     if (role !== 'tool') continue
     const place = `messages[${from + index}]`
     if (typeof toolCallId !== 'string' || toolCallId === '')
-      return problem(`${place}.toolCallId must be the id of the call that the message is the result of.`)
-    // Parts are those of our own results, with pictures in them.
+      return problem(`${place}.toolCallId must be the id of the call that the result belongs to.`)
+    // An array of parts can only be a repeated server result that contains images.
     if (!isId(toolCallId) || Array.isArray(content)) continue
     if (typeof error === 'string' && error !== '') outcomes.push({ toolCallId, answer: { error } })
     else if (typeof content === 'string') outcomes.push({ toolCallId, answer: { output: valueIn(content) } })
-    else return problem(`${place}.content must be a text: what came of the call, JSON among it.`)
+    else return problem(`${place}.content must be a string with the result of the call, which may be JSON.`)
   }
   return { value: outcomes }
 }
 
-/** The object or list that a text is; else the text. */
+/** Returns the object or array that the text encodes as JSON, or otherwise the text. */
 function valueIn(content: string): JsonValue {
   const value = parsedJson(content)
   return typeof value === 'object' && value !== null ? (value as JsonValue) : content // parsed from JSON
@@ -115,10 +116,20 @@ function valueIn(content: string): JsonValue {
 
 function readDecision({ interruptId, status, payload }: JsonObject): Read<ToolDecision> {
   const request = typeof interruptId === 'string' ? parseApprovalId(interruptId) : undefined
-  if (request === undefined) return problem('resume holds an interruptId that is none of this server.')
-  const { approved, reason }: JsonObject = isJsonObject(payload) ? payload : { approved: payload ?? false }
+  if (request === undefined) return problem('resume has an interruptId that is not from this server.')
+  const { approved, reason, editedArgs }: JsonObject = isJsonObject(payload) ? payload : { approved: payload ?? false }
   const isYes = status === 'resolved' && approved === true
-  return { value: { ...request, approved: isYes, ...(typeof reason === 'string' && reason !== '' && { reason }) } }
+  const edited = isYes ? (editedArgs ?? undefined) : undefined
+  if (edited !== undefined && !isJsonObject(edited))
+    return problem('editedArgs of resume must be a JSON object: the arguments of the call.')
+  return {
+    value: {
+      ...request,
+      approved: isYes,
+      ...(typeof reason === 'string' && reason !== '' && { reason }),
+      ...(edited !== undefined && { arguments: edited }),
+    },
+  }
 }
 
 function readUserMessage({ id, content }: JsonObject): Read<UserMessage & { id: string }> {
@@ -141,7 +152,7 @@ function readPart(part: JsonObject, place: string): Read<Content | undefined> {
     const { mimeType, data, url, filename } = part
     return readFile({ mimeType: textIn(mimeType), data: textIn(data), url: textIn(url), name: textIn(filename) }, place)
   }
-  if (!isJsonObject(source)) return problem(`${place} is neither text nor media with its source.`)
+  if (!isJsonObject(source)) return problem(`${place} is neither text nor media with a source.`)
   const { type: kind, value, mimeType } = source
   const given = kind === 'data' ? { data: textIn(value) } : kind === 'url' ? { url: textIn(value) } : {}
   const name = isJsonObject(metadata) ? textIn(metadata.filename) : undefined

@@ -1,27 +1,29 @@
+import { dataPartOf } from '../../contract/message/data-part.ts'
 import { type AssistantMessage, hasCallsToAnswer } from '../../contract/message/message.ts'
 import type { AgentEndEvent, AgentEvent, MessageEndEvent } from '../../contract/run/event.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { AnswerLoops } from '../shared/answers.ts'
 import { isWithheld } from '../shared/encoding.ts'
 import type { CallEvent } from '../shared/open-calls.ts'
-import { RunFold } from '../shared/run-fold.ts'
+import { RunFold, type SentPart } from '../shared/run-fold.ts'
 import { CallChunks } from './call-chunks.ts'
 import { encoderOptions, type UiEncoderOptions, type UiMessageEncoder } from './encoder-contract.ts'
 import { MessageChunks } from './message-chunks.ts'
-import { chunksOf } from './parts.ts'
+import { chunksOf, isStoredPart } from './parts.ts'
 import { asksPage, endingOf, failureText, finishReasonOf, noteOf, reasons } from './run-end.ts'
-import { interjection, metadataAfter, type OpenAnswer, readAnswers } from './to-ui-messages.ts'
-import type { UiChunk, UiFinishReason, UiMetadata } from './ui-message.ts'
+import { dataPart, interjection, metadataAfter, type OpenAnswer, readAnswers } from './to-ui-messages.ts'
+import type { UiChunk, UiDataPart, UiFinishReason, UiMetadata } from './ui-message.ts'
 
 /**
  * Creates an encoder of a run for `useChat` of the AI SDK (UI message stream v1).
  *
  * **Contract**
- * - Pass every event from the first one of the run, so that a client that resumes rebuilds its message. Use one encoder per
+ * - Pass every event, starting with the first event of the run, so that a resuming client can rebuild its message. Use one encoder per
  *   response.
- * - A run is one message. The id of the message is that of the first message of the response, as in `toUiMessages`; `start` waits for it.
- * - One text or reasoning block is open at a time. A message whose deltas were lost is sent whole at its end.
- * - The encoder keeps the open block and the open calls, and no text. Pure: no clock, no ids of its own. Throws only for unknown
+ * - A run becomes one message. The message id is the id of the response's first message, as in `toUiMessages`; `start` is sent when this
+ *   id is known.
+ * - Only one text or reasoning block is open at a time. A message with missing deltas is sent as a whole when it is complete.
+ * - The encoder stores the open block and the open calls, but no text. Pure: reads no clock and creates no ids. Throws only for unknown
  *   options.
  *
  * Source: docs/reference/ui-protocols.md
@@ -43,20 +45,24 @@ class Encoder extends RunFold<UiChunk> implements UiMessageEncoder {
   protected readonly calls = new CallChunks((chunk) => this.#send(chunk))
   protected readonly message = new MessageChunks(this.calls, (chunk) => this.#send(chunk))
   #isStarted = false
-  /** Id of the answer; known with its first message. */
+  /** Message id of the response. Set by its first message. */
   #id: string | undefined
-  /** The last answer of the history, while the run may extend it. */
+  /** The last response in the history, while the run may extend it. */
   #earlier: OpenAnswer | undefined
   #loops = new AnswerLoops()
   #metadata: UiMetadata | undefined
   /** Position of the response in its text, if the run has a JSON format. */
   #form: { messageMetadata?: Pick<UiMetadata, 'output'> } = {}
   #isStepOpen = false
-  /** The last step made calls: without a step after it, the hook would send their results again. */
+  /** Whether the last step made calls. Without a following step, `useChat` would send their results again. */
   #hasCalls = false
-  /** The last response of the open step failed: the next one replaces it. */
+  /** Whether the last response of the open step failed. The next response replaces it. */
   #hasFailed = false
   #stopReason: AssistantMessage['stopReason'] = 'stop'
+  /** Whether this stream contains the prompt that the answer responds to. */
+  #isPrompted = false
+  /** Data parts, by type and id, that wait for the start. */
+  readonly #waiting = new Map<string, UiDataPart>()
 
   constructor(options: UiEncoderOptions) {
     super(options)
@@ -72,12 +78,22 @@ class Encoder extends RunFold<UiChunk> implements UiMessageEncoder {
     this.message.resume(last.openServices)
   }
 
+  /** Keeps data parts, because a client lacks those that were sent while its run waited. Others replace themselves. */
+  override skip(event: AgentEvent): void {
+    super.skip(event)
+    for (const chunk of this.out) if (isStoredPart(chunk)) this.#wait(chunk)
+  }
+
+  #wait(part: UiDataPart): void {
+    this.#waiting.set(`${part.type} ${part.id}`, part)
+  }
+
   protected override forget(): void {
     this.#isStarted = false
     this.message.forget()
   }
 
-  /** Starts a new message for the answer. */
+  /** Starts a new message for the response. */
   protected override replied(): void {
     this.#id = undefined
     this.#beginAnswer()
@@ -94,7 +110,7 @@ class Encoder extends RunFold<UiChunk> implements UiMessageEncoder {
     this.#finish(cause === undefined ? 'interrupted' : 'error')
   }
 
-  /** `start` comes before everything but what is transient. */
+  /** Sends `start` before the first chunk that is not transient. */
   #send(chunk: UiChunk): void {
     if (!this.#isStarted) this.#start()
     this.out.push(chunk)
@@ -109,9 +125,11 @@ class Encoder extends RunFold<UiChunk> implements UiMessageEncoder {
       this.out.push(...chunksOf(this.#earlier.message.parts, { after: knownSteps }))
     }
     this.#earlier = undefined
+    this.out.push(...this.#waiting.values())
+    this.#waiting.clear()
   }
 
-  /** Extends the last answer of the history, if there is one; else starts one with `messageId`. */
+  /** Extends the last response in the history, if any; otherwise starts a response with `messageId`. */
   #goOn(loopId: string, messageId?: string): void {
     this.#id ??= this.#earlier?.message.id ?? messageId
     this.#loops.add(loopId)
@@ -121,7 +139,9 @@ class Encoder extends RunFold<UiChunk> implements UiMessageEncoder {
     this.#goOn(loopId)
   }
 
-  /** Encodes notes, and events of a newer version, for `onData` of the client; they are in no message. */
+  /**
+   * Encodes events without an equivalent, including events from newer versions, for the client's `onData`. Messages do not contain them.
+   */
   protected override other(event: AgentEvent): void {
     if (event.type === 'agentStart') {
       const { output } = event.configSnapshot
@@ -132,6 +152,16 @@ class Encoder extends RunFold<UiChunk> implements UiMessageEncoder {
     if (event.type === 'turnStart' || event.type === 'inputRejected' || isWithheld(event, {})) return
     if (event.type === 'providerRetry' && event.afterOutput) this.#reset()
     this.out.push(noteOf(event))
+  }
+
+  protected override data(part: SentPart): void {
+    const chunk = dataPart(part)
+    if (part.transient === true) {
+      this.out.push({ ...chunk, transient: true })
+      return
+    }
+    if (this.#id === undefined) this.#wait(chunk)
+    else this.#send(chunk)
   }
 
   protected override begun(messageId: string, loopId: string): void {
@@ -146,8 +176,11 @@ class Encoder extends RunFold<UiChunk> implements UiMessageEncoder {
 
   protected override heard({ messageId, message, loopId }: MessageEndEvent): void {
     if (message.role === 'toolResult') this.#loops.add(loopId)
+    // The first message after the prompt names the answer.
+    if (this.#isPrompted && dataPartOf(message) !== undefined) this.#goOn(loopId, messageId)
     if (message.role !== 'user') return
     if (this.#id === undefined && !this.#loops.has(loopId)) {
+      this.#isPrompted = true
       this.#beginAnswer()
       return
     }
@@ -155,7 +188,7 @@ class Encoder extends RunFold<UiChunk> implements UiMessageEncoder {
     this.#send(interjection({ ...message, id: messageId }))
   }
 
-  /** A user message arrived, so the run does not extend the last answer of the history. */
+  /** Starts a new response after a user message, instead of extending the last response in the history. */
   #beginAnswer(): void {
     this.#earlier = undefined
     this.#loops = new AnswerLoops()
@@ -203,7 +236,7 @@ class Encoder extends RunFold<UiChunk> implements UiMessageEncoder {
     this.#finish(reasons[status] ?? finishReasonOf(this.#stopReason), ending)
   }
 
-  /** Ends the step of calls that need no approval. The metadata at the end of the response make the hook process the step. */
+  /** Opens a step after calls that need no approval. The metadata at the end of the response makes `useChat` process the step. */
   #closeCalls(): void {
     if (!this.#hasCalls || this.#id === undefined) return
     this.turnEnded()
@@ -212,7 +245,7 @@ class Encoder extends RunFold<UiChunk> implements UiMessageEncoder {
     this.#hasCalls = false
   }
 
-  /** The hook reads nothing after an error. */
+  /** Closes blocks and steps first, because `useChat` ignores chunks after an error. */
   #fail(errorText: string, metadata?: Partial<UiMetadata>): void {
     this.message.close()
     this.turnEnded()
@@ -223,7 +256,7 @@ class Encoder extends RunFold<UiChunk> implements UiMessageEncoder {
   #finish(finishReason: UiFinishReason, metadata?: Partial<UiMetadata>): void {
     this.message.close()
     this.turnEnded()
-    // Without a message there is nothing to tell it of, and the hook would make an empty one.
+    // Metadata without a message would make `useChat` create an empty message.
     const metadataField = this.#id === undefined || metadata === undefined ? {} : { messageMetadata: metadata }
     this.#send({ type: 'finish', finishReason, ...metadataField })
     this.isEnded = true

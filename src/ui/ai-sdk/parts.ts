@@ -1,8 +1,18 @@
 import { type Content, type FileContent, type ImageContent, isMedia } from '../../contract/message/content.ts'
 import { textOf } from '../../contract/message/message.ts'
-import type { UiChunk, UiFileChunk, UiFilePart, UiPart, UiTextPart, UiToolOutput, UiToolPart, UiToolState } from './ui-message.ts'
+import type {
+  UiChunk,
+  UiDataPart,
+  UiFileChunk,
+  UiFilePart,
+  UiPart,
+  UiTextPart,
+  UiToolOutput,
+  UiToolPart,
+  UiToolState,
+} from './ui-message.ts'
 
-/** Text and images of `content` as a user message shows them. */
+/** Returns the text and media of `content` as message parts. */
 export function partsOf(content: readonly Content[]): (UiTextPart | UiFilePart)[] {
   return content.flatMap((block): (UiTextPart | UiFilePart)[] => {
     if (block.type === 'text') return [{ type: 'text', text: block.text }]
@@ -10,7 +20,7 @@ export function partsOf(content: readonly Content[]): (UiTextPart | UiFilePart)[
   })
 }
 
-/** An image or a file, inline or by URL; none if only a provider has it. */
+/** Returns an image or file as a part, inline or by URL; none if only a provider stores the file. */
 export function fileParts(block: ImageContent | FileContent): UiFilePart[] {
   const { data, url, mimeType } = block
   const address = data === undefined ? url : `data:${mimeType};base64,${data}`
@@ -18,32 +28,39 @@ export function fileParts(block: ImageContent | FileContent): UiFilePart[] {
   return address === undefined ? [] : [{ type: 'file', mediaType: mimeType, url: address, ...(filename !== undefined && { filename }) }]
 }
 
-/** Transcript of generated audio as a separate part, because a client cannot show the words of a file. */
+/** Returns the transcript of generated audio as a separate part, because clients cannot display it as part of a file. */
 export function transcriptPart(block: ImageContent | FileContent): (UiTextPart & { state: 'done' })[] {
   const transcript = block.type === 'file' && block.mimeType.startsWith('audio/') ? (block.context ?? '') : ''
   return transcript === '' ? [] : [{ type: 'text', text: transcript, state: 'done' }]
 }
 
-/** A file in a stream: chunks have no field for its name, so it is separate. */
+/** Returns a file chunk. Chunks have no field for the file name, so it is stored in `providerMetadata`. */
 export function fileChunk({ filename, ...file }: UiFilePart): UiFileChunk {
   return filename === undefined ? file : { ...file, providerMetadata: { phi: { filename } } }
 }
 
-/** Returns the output of a tool: its text, or its parts if there are images. */
+/** Returns the output of a tool: text, or parts if it includes media. */
 export function outputOf(content: readonly Content[]): UiToolOutput {
   return content.some(isMedia) ? partsOf(content) : textOf(content)
 }
 
-/** How `parts` are sent. */
+/** Options for sending parts. */
 interface SentParts {
-  /** How many steps the client has already. Default: none. */
+  /** Number of steps that the client already has. Default: 0. */
   after?: number
-  /** Makes the client run its pending calls. Default: events request them. */
+  /** Whether the chunks make the client run pending client calls. Default: false, because events request them. */
   asks?: boolean
+  /** Calls that the client has as pending, although they may have ended. */
+  decided?: readonly string[]
 }
 
-/** The chunks that build `parts` in a client that lacks them. */
-export function chunksOf(parts: readonly UiPart[], { after = 0, asks = false }: SentParts = {}): UiChunk[] {
+/** Whether this is a data part that the history contains. It replaces an earlier one with its id. */
+export function isStoredPart(part: UiPart | UiChunk): part is UiDataPart {
+  return part.type.startsWith('data-') && 'id' in part && !('transient' in part)
+}
+
+/** Returns the chunks from which a client builds missing `parts`, and all data parts, because the client may have old values. */
+export function chunksOf(parts: readonly UiPart[], { after = 0, asks = false, decided = [] }: SentParts = {}): UiChunk[] {
   const chunks: UiChunk[] = []
   let steps = 0
   for (const [index, part] of parts.entries()) {
@@ -51,7 +68,8 @@ export function chunksOf(parts: readonly UiPart[], { after = 0, asks = false }: 
       steps += 1
       if (steps > after + 1) chunks.push({ type: 'finish-step' })
       if (steps > after) chunks.push({ type: 'start-step' })
-    } else if (after === 0 || steps > after) chunks.push(...chunksOfPart(part, `${index}`, asks))
+    } else if (after === 0 || steps > after || isStoredPart(part)) chunks.push(...chunksOfPart(part, `${index}`, asks))
+    else if (isToolPart(part) && decided.includes(part.toolCallId)) chunks.push(...endOf(part))
   }
   return chunks
 }
@@ -78,17 +96,24 @@ function chunksOfPart(part: Exclude<UiPart, { type: 'step-start' }>, textId: str
   }
   if (part.state === 'approval-requested' || part.state === 'output-denied') {
     const asked: UiChunk = { type: 'tool-approval-request', approvalId: part.approval.id, toolCallId }
-    return part.state === 'output-denied' ? [written, asked, { type: 'tool-output-denied', toolCallId }] : [written, asked]
+    return [written, asked, ...endOf(part)]
   }
-  const ending = outputChunk(toolCallId, part, { isOfService: providerExecuted === true, isDynamic: part.type === 'dynamic-tool' })
-  return ending === undefined ? [written] : [written, ending]
+  return [written, ...endOf(part)]
+}
+
+/** The chunk that ends a call; none for a pending one. */
+function endOf(part: UiToolPart): UiChunk[] {
+  const { type, toolCallId, providerExecuted } = part
+  if (part.state === 'output-denied') return [{ type: 'tool-output-denied', toolCallId }]
+  const ending = outputChunk(toolCallId, part, { isOfService: providerExecuted === true, isDynamic: type === 'dynamic-tool' })
+  return ending === undefined ? [] : [ending]
 }
 
 function isToolPart(part: UiPart): part is UiToolPart {
   return part.type === 'dynamic-tool' || part.type.startsWith('tool-')
 }
 
-/** Returns the result chunk of a call; undefined without a result. */
+/** Returns the result chunk of a call, or `undefined` without a result. */
 export function outputChunk(
   toolCallId: string,
   state: UiToolState,
@@ -99,12 +124,12 @@ export function outputChunk(
   return state.state === 'output-error' ? { type: 'tool-output-error', errorText: state.errorText, ...end } : undefined
 }
 
-/** Id of a block while it streams; unique within an answer, and short because every delta contains it. */
+/** Returns the stream id of a block. Unique within a response, and short because every delta contains it. */
 export function blockId(step: number, contentIndex: number): string {
   return `${step}.${contentIndex}`
 }
 
-/** A text or a thought, whole. */
+/** Returns the chunks of a complete text or reasoning block. */
 export function wholeText(type: 'text' | 'reasoning', id: string, text: string): UiChunk[] {
   return [
     { type: `${type}-start`, id },

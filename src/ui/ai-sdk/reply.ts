@@ -4,27 +4,30 @@ import { finishReasonOf } from './run-end.ts'
 import { emptyStep, toUiMessages, type UiMessageOptions } from './to-ui-messages.ts'
 import type { UiChunk, UiMessage, UiPart } from './ui-message.ts'
 
-/** The response that a client asks for, and how much of it the client has. */
+/** Options of `uiMessageReply`: the requested response, and the steps that the client already has. */
 export interface UiReplyOptions extends UiMessageOptions {
-  /** The id of the user message whose response is sent in full. */
+  /** Id of the user message whose response is sent in full. */
   to?: string
-  /** The id of the response. Default: the last one. */
+  /** Id of the response. Default: the last response. */
   answerId?: string
-  /** Steps of the response `answerId` that the client has. Default: 0. */
+  /** Number of steps in the response `answerId` that the client already has. Default: 0. */
   knownSteps?: number
+  /** Calls that this request decides. Their results are included: another decision or a stop may have ended them. */
+  decided?: readonly string[]
 }
 
 /**
  * Returns the chunks of a complete response from the history, for a client that connects while no run is active.
  *
  * **Contract**
- * - Omits what the client has. Includes pending client tool calls, unless the client has their step.
- * - `useChat` does not send automatically after it, unless configured to.
+ * - Omits steps that the client already has, except data parts and the results of `decided`. Includes the pending client tool calls of all
+ *   other steps.
+ * - Does not make `useChat` send a request automatically, unless `useChat` is configured to do so.
  *
  * Source: docs/reference/ui-protocols.md
  */
 export function uiMessageReply(history: readonly AgentMessage[], options: UiReplyOptions = {}): UiChunk[] {
-  const { to, answerId, knownSteps = 0, ...shown } = options
+  const { to, answerId, knownSteps = 0, decided, ...shown } = options
   const from = to === undefined ? 0 : history.findIndex(({ id }) => id === to) + 1
   const answer = answerIn(toUiMessages(history.slice(from), shown), options)
   const { id = answerId, parts = [], metadata = {} } = answer ?? {}
@@ -33,7 +36,11 @@ export function uiMessageReply(history: readonly AgentMessage[], options: UiRepl
   const finishReason = isAsked ? 'tool-calls' : finishReasonOf(last?.role === 'assistant' ? last.stopReason : 'stop')
   if (id === undefined) return [{ type: 'start' }, { type: 'finish', finishReason }]
   const isOpenEnded = !isAsked && (answer === undefined || endsWithCalls(parts))
-  const sent = chunksOf(isOpenEnded ? [...parts, emptyStep] : parts, { after: knownSteps, asks: true })
+  const sent = chunksOf(isOpenEnded ? [...parts, emptyStep] : parts, {
+    after: knownSteps,
+    asks: true,
+    ...(decided !== undefined && { decided }),
+  })
   const isStepOpen = sent.some(({ type }) => type === 'start-step')
   return [
     { type: 'start', messageId: id },
@@ -43,7 +50,7 @@ export function uiMessageReply(history: readonly AgentMessage[], options: UiRepl
   ]
 }
 
-/** Returns whether the hook would send the results of the last step. */
+/** Returns whether `useChat` would send the results of the last step. */
 function endsWithCalls(parts: readonly UiPart[]): boolean {
   return parts.slice(parts.findLastIndex(({ type }) => type === 'step-start') + 1).some((part) => 'toolCallId' in part)
 }
@@ -53,7 +60,7 @@ function asksPage(part: UiPart): boolean {
   return part.state === 'approval-requested' || (part.state === 'input-available' && part.type !== 'dynamic-tool')
 }
 
-/** Returns the referenced answer; undefined if there is none. */
+/** Returns the referenced response, or `undefined` if it does not exist. */
 function answerIn(shown: readonly UiMessage[], { to, answerId }: UiReplyOptions): UiMessage | undefined {
   const [first] = shown
   if (to !== undefined) return first?.role === 'assistant' ? first : undefined

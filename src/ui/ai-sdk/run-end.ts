@@ -4,7 +4,7 @@ import type { AgentEndEvent, AgentEvent } from '../../contract/run/event.ts'
 import { bodyOf } from '../shared/encoding.ts'
 import type { UiChunk, UiFinishReason, UiMetadata } from './ui-message.ts'
 
-/** Statuses of a run that explain the end of its response. */
+/** Finish reasons by run status. Other statuses use the last stop reason. */
 export const reasons: Partial<Record<AgentEndEvent['status'], UiFinishReason>> = {
   error: 'error',
   rejected: 'error',
@@ -13,19 +13,19 @@ export const reasons: Partial<Record<AgentEndEvent['status'], UiFinishReason>> =
   paused: 'tool-calls',
 }
 
-/** Returns the finish reason of a response, from the last stop reason. */
+/** Returns the finish reason for a stop reason. */
 export function finishReasonOf(stopReason: AssistantMessage['stopReason']): UiFinishReason {
   if (stopReason === 'length') return 'length'
   if (stopReason === 'toolUse') return 'tool-calls'
   return stopReason === 'guardRail' ? 'content-filter' : 'stop'
 }
 
-/** The end of a run as the client gets it. */
+/** Returns the metadata of an ended run. */
 export function endingOf({ status, totalUsage, costUsd }: AgentEndEvent): Partial<UiMetadata> {
   return { status, ...(totalUsage !== undefined && { totalUsage }), ...(costUsd !== undefined && { totalCostUsd: costUsd }) }
 }
 
-/** An event without a counterpart, for `onData` of the client. */
+/** Encodes an event without an equivalent, for the client's `onData`. */
 export function noteOf(event: AgentEvent): UiChunk {
   return { type: `data-phi-${event.type}`, data: bodyOf(event), transient: true }
 }
@@ -35,7 +35,7 @@ export function asksPage({ status, pendingApprovals = [], pendingClientCalls = [
   return status === 'paused' && (pendingApprovals.length > 0 || pendingClientCalls.some(({ subAgent }) => subAgent === undefined))
 }
 
-/** Returns the client's text for a stream error. Foreign errors are not shown. */
+/** Returns the error text for clients. Hides the text of third-party errors. */
 export function failureText(error: unknown): string {
-  return PhiError.isInstance(error) ? error.message : 'The events of the run could not be read on.'
+  return PhiError.isInstance(error) ? error.message : 'The event stream of the run failed.'
 }

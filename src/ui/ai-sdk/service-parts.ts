@@ -5,19 +5,20 @@ import { notRunText } from '../shared/answers.ts'
 import { blockId } from './parts.ts'
 import type { UiSourcePart, UiToolCall, UiToolState } from './ui-message.ts'
 
-/** A provider-executed call. */
+/** Converts a provider-executed call. */
 export function serviceCallOf({ id, name, input }: ServiceToolContent): UiToolCall {
   return { type: 'dynamic-tool', toolCallId: id, toolName: name, input: input ?? {}, providerExecuted: true }
 }
 
-/** Status of such a call. `isCut`: its response is incomplete, so it never ends. */
+/** Returns the state of a provider-executed call. `isCut`: the response is incomplete, so the call never ends. */
 export function serviceStateOf({ status, output, error }: ServiceToolContent, isCut: boolean): UiToolState {
   if (status === 'done') return { state: 'output-available', output: output ?? '' }
-  if (status === 'failed') return { state: 'output-error', errorText: error?.message ?? error?.code ?? 'The tool of the service failed.' }
+  if (status === 'failed')
+    return { state: 'output-error', errorText: error?.message ?? error?.code ?? 'The provider-executed tool failed.' }
   return isCut ? { state: 'output-error', errorText: notRunText } : { state: 'input-available' }
 }
 
-/** Sources of a response. Quotes and positions are in `providerMetadata.phi.citations`. */
+/** Returns a response's sources. `providerMetadata.phi.citations` contains quotes and positions. */
 export function sourceParts(content: readonly Content[], step: number): UiSourcePart[] {
   return sourcesOf(content).map(({ title, url, citations }, index) => {
     const citationData = citations.map(toJson)
@@ -37,7 +38,7 @@ function toJson({ contentIndex, citedText, range, document: within }: Citation &
   }
 }
 
-/** The protocol requires a media type, which providers do not send: documents with pages are PDFs. */
+/** The protocol requires a media type, but providers do not report one. Documents with pages count as PDFs. */
 function mediaTypeOf(citation: Citation | undefined): string {
   if (citation?.document === undefined) return 'application/octet-stream'
   return citation.document.unit === 'page' ? 'application/pdf' : 'text/plain'

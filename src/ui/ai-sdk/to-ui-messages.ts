@@ -2,6 +2,7 @@ import { argumentsHash } from '../../base/hash.ts'
 import { waitingApprovals, waitingClientCalls } from '../../base/questions.ts'
 import { isJsonObject } from '../../contract/json.ts'
 import { type Content, isMedia, type ServiceToolContent, type ToolCallContent } from '../../contract/message/content.ts'
+import { type DataPart, dataPartOf } from '../../contract/message/data-part.ts'
 import {
   type AgentMessage,
   type AssistantMessage,
@@ -23,34 +24,36 @@ import { AnswerLoops, denialOf, isCut, noticeOf, notRunText, unansweredText, wai
 import { approvalIdOf } from '../shared/client-input.ts'
 import { blockId, fileParts, outputOf, partsOf, transcriptPart } from './parts.ts'
 import { serviceCallOf, serviceStateOf, sourceParts } from './service-parts.ts'
-import type { CostOf, Interjection, UiMessage, UiMetadata, UiPart, UiToolCall, UiToolState } from './ui-message.ts'
+import type { CostOf, Interjection, UiDataPart, UiMessage, UiMetadata, UiPart, UiToolCall, UiToolState } from './ui-message.ts'
 
-/** Options of `toUiMessages`: pending calls, and prices. */
+/** Options for `toUiMessages`: pending calls, and prices. */
 export interface UiMessageOptions {
   /**
-   * Pending approvals. Default: those of a paused run. `run.pendingApprovals()` of a live run, else `agent.pendingApprovals()`,
-   * knows all.
+   * Pending approvals. Default: those that a paused run recorded in the history. For the complete list, pass `run.pendingApprovals()` of a
+   * live run, or otherwise `agent.pendingApprovals()`.
    */
   approvals?: readonly PendingApproval[]
-  /** Pending client tool calls, as `approvals`. Default: those of a paused run. */
+  /** Pending client tool calls. Default: those that a paused run recorded in the history. */
   clientCalls?: readonly PendingClientCall[]
-  /** Prices, for `metadata.costUsd`. */
+  /** Returns a response's price, for `metadata.costUsd`. */
   cost?: CostOf
 }
 
 const messageOptions = optionsOf<UiMessageOptions>({ approvals: listOf(anything), clientCalls: listOf(anything), cost: aFunction })
 
 /**
- * Converts a history to messages of `useChat`: pass it as `messages` when a page opens.
+ * Converts a history to `useChat` messages. Pass the result as `messages` when a page loads.
  *
  * **Contract**
- * - Equals the messages that the chunks of the runs build, except for data that only events have. These are given approvals, arguments that
- *   a hook replaced, calls of sub-agents, `details` of results, and `status`. A stream has names of model-made files in
- *   `providerMetadata.phi`.
- * - A response is one message: everything between two user messages, including steering. The id of a response is that of its first message,
- *   so ids are the same in every process. `historyIndexOf` maps them back.
+ * - The messages equal those that clients build from streamed chunks, except for data that only events contain. These are granted
+ *   approvals, arguments that a hook replaced, sub-agent calls, result `details`, and `status`. Streams send the names of generated files
+ *   in `providerMetadata.phi`.
+ * - A response is one message: everything between two user messages, including steering. The id of a response is that of the first message
+ *   in it, so ids are the same in every process. `historyIndexOf` maps an id to a history index.
  * - A response that ends with calls ends with an empty step, so that `useChat` does not send their results again.
- * - Omits failed responses that were retried, messages of the application and provider signatures.
+ * - An extension message of the application becomes a part `data-{kind}` with its id: in the response before it, or in a separate message.
+ *   Streams send one that precedes a prompt with the response to that prompt.
+ * - Omits retried failed responses and provider signatures.
  */
 export function toUiMessages(messages: readonly AgentMessage[], options: UiMessageOptions = {}): UiMessage[] {
   checkOptions(options, messageOptions)
@@ -59,13 +62,13 @@ export function toUiMessages(messages: readonly AgentMessage[], options: UiMessa
   return shown
 }
 
-/** Returns the index in `messages` of the message that a client knows as `id`; `undefined` if there is none. */
+/** Returns the index in `messages` of the message with the client's `id`, or `undefined` if it does not exist. */
 export function historyIndexOf(messages: readonly AgentMessage[], id: string): number | undefined {
   const index = messages.findIndex((message) => message.id === id)
   return index < 0 ? undefined : index
 }
 
-/** Result of `readAnswers`: all messages, and the last answer, which a run may extend. */
+/** Result of `readAnswers`: all messages, and the last response, which a run may extend. */
 export interface ReadAnswers {
   shown: UiMessage[]
   last: OpenAnswer | undefined
@@ -74,21 +77,27 @@ export interface ReadAnswers {
 export function readAnswers(messages: readonly AgentMessage[], { approvals, clientCalls, cost }: UiMessageOptions): ReadAnswers {
   const shown: UiMessage[] = []
   let answer: OpenAnswer | undefined
+  const opened = (id: string): OpenAnswer => {
+    const made = new OpenAnswer(id, cost)
+    shown.push(made.message)
+    return made
+  }
   for (const message of messages) {
     if (message.role === 'extension') {
       answer?.heldBack(openCallsOf(message))
+      const part = dataPartOf(message)
+      if (part === undefined) continue
+      answer ??= opened(message.id)
+      answer.data(part)
     } else if (message.role === 'user') {
       if (answer?.takesIn(message) === true) continue
       answer?.close()
       answer = undefined
-      // A report that an earlier run did not receive.
+      // Omits a background report that an earlier run did not receive.
       if (!isReport(message)) shown.push({ id: message.id, role: 'user', parts: partsOf(message.content) })
     } else if (message.role === 'toolResult') answer?.result(message)
     else {
-      if (answer === undefined) {
-        answer = new OpenAnswer(message.id, cost)
-        shown.push(answer.message)
-      }
+      answer ??= opened(message.id)
       answer.add(message)
     }
   }
@@ -97,16 +106,16 @@ export function readAnswers(messages: readonly AgentMessage[], { approvals, clie
   return { shown, last: answer }
 }
 
-/** Ends an answer whose last step made calls: without a following step, `useChat` would send their results again. */
+/** Ends a response whose last step made calls. Without a following step, `useChat` would send their results again. */
 export const emptyStep = { type: 'step-start' } as const
 
-/** A call without a result, and where its part is. */
+/** A call without a result, and the index of its part. */
 interface OpenPart {
   at: number
   call: UiToolCall
 }
 
-/** An answer under construction. */
+/** A response under construction. */
 export class OpenAnswer {
   readonly message: UiMessage
   readonly loops = new AnswerLoops()
@@ -114,12 +123,12 @@ export class OpenAnswer {
   readonly #open = new Map<string, OpenPart>()
   /** Open provider-executed calls. */
   readonly #services = new Map<string, { at: number; block: ServiceToolContent }>()
-  /** Start of the parts of the last model call. */
+  /** Index of the last model call's first part. */
   #step = 0
   #failedLoop: string | undefined
-  /** How many steps there are. */
+  /** Number of steps. */
   steps = 0
-  /** Whether the last step made calls of our own tools. */
+  /** Whether the last step made calls that this package must respond to. */
   hasCalls = false
   /** Pending approvals. */
   asked: readonly PendingApproval[] = []
@@ -129,7 +138,7 @@ export class OpenAnswer {
     this.#cost = cost
   }
 
-  /** Returns whether its last step made calls, and none is open. */
+  /** Returns whether the last step made calls and all of them have results. */
   get isOver(): boolean {
     return this.hasCalls && this.#open.size === 0 && this.asked.length === 0
   }
@@ -144,7 +153,7 @@ export class OpenAnswer {
     return Array.from(this.#services.values(), ({ block }) => block)
   }
 
-  /** Returns whether `message` was sent during this answer, and is part of it. */
+  /** Adds `message` if it was sent during this response. Returns whether it was added. */
   takesIn(message: UserMessage & MessageEnvelope): boolean {
     if (!this.loops.has(loopIdOf(message))) return false
     this.message.parts.push(interjection(message))
@@ -188,7 +197,7 @@ export class OpenAnswer {
     if (isUnfinished) this.#end(call.toolCallId, { state: 'output-error', errorText: notRunText })
   }
 
-  /** A provider-executed call. A result of a call that an earlier message has left open goes to its part. */
+  /** Adds a provider-executed call, or updates the part of a call still open from an earlier message. */
   #service(block: ServiceToolContent, isUnfinished: boolean): void {
     const { parts } = this.message
     const call = serviceCallOf(block)
@@ -201,8 +210,10 @@ export class OpenAnswer {
 
   result(message: ToolResultMessage & MessageEnvelope): void {
     this.loops.add(loopIdOf(message))
-    const { toolCallId, content, isError } = message
-    const input = this.#open.get(toolCallId)?.call.input
+    const { toolCallId, content, isError, edited } = message
+    const open = this.#open.get(toolCallId)
+    if (open !== undefined && edited !== undefined) open.call = { ...open.call, input: edited.arguments }
+    const input = open?.call.input
     const denial = denialOf({ content, isError })
     if (denial !== undefined) {
       const id = approvalIdOf({ toolCallId, argumentsHash: argumentsHash(isJsonObject(input) ? input : {}) })
@@ -211,15 +222,22 @@ export class OpenAnswer {
     else this.#end(toolCallId, { state: 'output-available', output: outputOf(content) })
   }
 
-  /** Calls that another one holds back. They stay open. */
+  /** Adds a data part, or replaces the part with the same type and id. */
+  data(part: DataPart): void {
+    const shown = dataPart(part)
+    const at = this.message.parts.findIndex((each) => each.type === shown.type && 'id' in each && each.id === shown.id)
+    this.message.parts[at < 0 ? this.message.parts.length : at] = shown
+  }
+
+  /** Shows calls that wait for another call's decision. They stay open. */
   heldBack(toolCallIds: readonly string[]): void {
     for (const id of toolCallIds) this.#show(id, { state: 'output-available', output: waitsText })
   }
 
-  /** Adds pending approvals, also of sub-agents, whose calls are in no message. */
+  /** Adds pending approvals, including those of sub-agents, whose calls the history does not contain. */
   ask(approvals: readonly PendingApproval[]): void {
     this.asked = approvals
-    // An open call looks answered, or the client would never send what a person decides.
+    // Marks open calls as finished, because `useChat` sends decisions only if no call is open.
     if (approvals.length > 0)
       for (const { at, block } of this.#services.values())
         this.message.parts[at] = { ...serviceCallOf(block), state: 'output-available', output: waitsText }
@@ -236,7 +254,7 @@ export class OpenAnswer {
     }
   }
 
-  /** Pages are to run calls: those of the run itself are shown under the names that pages have for their tools. */
+  /** Adds pending client calls of the run, with the part types of client tools. */
   handOut(clientCalls: readonly PendingClientCall[]): void {
     for (const { toolCallId, toolName, args: input, subAgent } of clientCalls) {
       const open = subAgent === undefined ? this.#open.get(toolCallId) : undefined
@@ -246,7 +264,7 @@ export class OpenAnswer {
     }
   }
 
-  /** The conversation has continued: missing results will not come. */
+  /** Ends the response. Marks open calls as unanswered, because the conversation has continued. */
   close(): void {
     for (const id of [...this.#open.keys()]) this.#end(id, { state: 'output-error', errorText: unansweredText })
     if (this.hasCalls) this.message.parts.push(emptyStep)
@@ -263,24 +281,29 @@ export class OpenAnswer {
   }
 }
 
-/** Returns messages sent during an answer. */
+/** Converts a user message sent during a response. */
 export function interjection(message: UserMessage & { id: string }): Interjection {
   const text = noticeOf(message)
   if (text !== undefined) return { type: 'data-phi-notice', data: { text } }
   return { type: 'steering-message', id: message.id, parts: partsOf(message.content) }
 }
 
-/** Names the call of a sub-agent: the sub-agent and the tool. */
+/** Converts a data part to a `useChat` part. */
+export function dataPart({ name, dataId, value }: DataPart): UiDataPart {
+  return { type: `data-${name}`, id: dataId, data: value }
+}
+
+/** Returns the title of a sub-agent's call: sub-agent name and tool name. */
 export function titleOf(subAgent: string, toolName: string): string {
   return `${subAgent}: ${toolName}`
 }
 
-/** A call as the model wrote it. */
+/** Converts a call with the model's original arguments. */
 export function callOf({ id, name, arguments: args, invalidArguments }: ToolCallContent): UiToolCall {
   return { type: 'dynamic-tool', toolCallId: id, toolName: name, input: invalidArguments ?? args }
 }
 
-/** Returns the totals after one more response. */
+/** Returns the metadata after one more model response. */
 export function metadataAfter(before: UiMetadata | undefined, message: AssistantMessage, cost: CostOf | undefined): UiMetadata {
   const { model, provider, usage, outputForm: output } = message
   const price = cost?.(message)

@@ -4,7 +4,7 @@ import type { OutputForm } from '../../contract/model/request-settings.ts'
 import type { Usage } from '../../contract/model/usage.ts'
 import type { RunStatus } from '../../contract/run/run-facts.ts'
 
-/** The cost of a response so far, for `message.metadata`. Sums over all its model calls. */
+/** Usage and cost of a response so far, summed over its model calls. Stored in `message.metadata`. */
 export interface UiMetadata {
   /** Model id of the last model call. */
   model: string
@@ -13,17 +13,17 @@ export interface UiMetadata {
   usage: Usage
   /** USD, if the encoder knows prices. */
   costUsd?: number
-  /** Position of the value in the text, if the run asks for JSON: see `outputOf`. */
+  /** Location of the value in the response text, if the run requests JSON. See `outputOf`. */
   output?: OutputForm
-  /** Status of the ended run. Only in streams, not in histories. */
+  /** Status of the ended run. Present only in streams, not in histories. */
   status?: RunStatus
   /** Includes sub-agents, compactions and tools that call models. Present together with `status`. */
   totalUsage?: Usage
-  /** USD of `totalUsage`, as in `agentEnd`; absent if a part of it has no price. */
+  /** Cost of `totalUsage` in USD, as in `agentEnd`. Absent if any part has no price. */
   totalCostUsd?: number
 }
 
-/** Returns the price of one model response in USD; `undefined` if unknown. */
+/** Returns the price of one model response in USD, or `undefined` if unknown. */
 export type CostOf = (message: AssistantMessage) => number | undefined
 
 /** Text of a message, or of a tool's result. */
@@ -41,7 +41,7 @@ export interface UiFilePart {
   filename?: string
 }
 
-/** Thinking of a model. */
+/** The model's thinking. */
 export interface UiReasoningPart {
   type: 'reasoning'
   id: string
@@ -49,13 +49,13 @@ export interface UiReasoningPart {
   state: 'done'
 }
 
-/** Sources of an answer, each once, after its blocks. Quotes and positions are in `phi.citations`. */
+/** A source of a response. Each source appears once, after the blocks. `phi.citations` contains quotes and positions. */
 export type UiSourcePart = { sourceId: string; providerMetadata: { phi: { citations: JsonObject[] } } } & (
   | { type: 'source-url'; url: string; title: string }
   | { type: 'source-document'; mediaType: string; title: string }
 )
 
-/** Output of a tool: its text if it is only text, else its parts in order. A provider-executed tool returns any JSON. */
+/** A tool's output: a string if all content is text, otherwise the parts in order. Provider-executed tools return any JSON. */
 export type UiToolOutput = JsonValue | (UiTextPart | UiFilePart)[]
 
 /** State of a tool call. */
@@ -66,30 +66,45 @@ export type UiToolState =
   | { state: 'output-error'; errorText: string }
   | { state: 'output-denied'; approval: { id: string; approved: false; reason?: string } }
 
-/** A tool call as the model wrote it: of a tool that the client need not know, or of a client tool. */
+/** A tool call with the model's arguments. The type is `dynamic-tool`, or `tool-{name}` for client tools. */
 export interface UiToolCall {
   type: 'dynamic-tool' | `tool-${string}`
   toolCallId: string
   toolName: string
   title?: string
-  /** An object, or the text if it is not a JSON object. A provider-executed tool takes any JSON. */
+  /** An object, or the raw text if it is not a JSON object. Provider-executed tools accept any JSON. */
   input: JsonValue
-  /** The provider executed it. */
+  /** Whether the provider executes the call. */
   providerExecuted?: true
 }
 
-/** A tool call of a response with its state. */
+/** A tool call with its state. */
 export type UiToolPart = UiToolCall & UiToolState
 
-/** Text during a response: from a user, or from the runtime that stopped the run. */
+/** A message during a response: from a user (steering), or a notice from the runtime. */
 export type Interjection =
   | { type: 'steering-message'; id: string; parts: (UiTextPart | UiFilePart)[] }
   | { type: 'data-phi-notice'; data: { text: string } }
 
-/** A part of a `UiMessage`: text, file, source, thinking, tool call, step, or steering message. */
-export type UiPart = UiTextPart | UiFilePart | UiSourcePart | UiReasoningPart | UiToolPart | { type: 'step-start' } | Interjection
+/** An application data part, such as `data-weather` for `ctx.data('weather', …)`. Replaces an earlier part with the same type and id. */
+export interface UiDataPart {
+  type: `data-${string}`
+  id: string
+  data: JsonValue
+}
 
-/** A message as `useChat` stores it. One response may be several messages of our history. */
+/** A part of a `UiMessage`: text, file, source, thinking, tool call, step, data, or steering message. */
+export type UiPart =
+  | UiTextPart
+  | UiFilePart
+  | UiSourcePart
+  | UiReasoningPart
+  | UiToolPart
+  | { type: 'step-start' }
+  | Interjection
+  | UiDataPart
+
+/** A message in the format of `useChat`. One response may correspond to several history messages. */
 export interface UiMessage {
   id: string
   role: 'user' | 'assistant'
@@ -97,7 +112,7 @@ export interface UiMessage {
   parts: UiPart[]
 }
 
-/** A chunk of the stream that `useChat` reads. */
+/** A chunk of a `useChat` stream. */
 export type UiChunk =
   | { type: 'start'; messageId?: string; messageMetadata?: Partial<UiMetadata> }
   | { type: 'start-step' | 'finish-step' | 'reset-step' }
@@ -110,9 +125,9 @@ export type UiChunk =
       toolCallId: string
       toolName: string
       input: JsonValue
-      /** Absent for client tools, whose names the client knows. */
+      /** Absent for client tools, which the client knows by name. */
       dynamic?: true
-      /** `true`: the client does not run it; `false` takes that back. */
+      /** `true`: the client does not run the call. `false` revokes an earlier `true`. */
       providerExecuted?: boolean
       title?: string
     }
@@ -123,6 +138,7 @@ export type UiChunk =
   | UiFileChunk
   | UiSourcePart
   | Interjection
+  | (UiDataPart & { transient?: true })
   | { type: `data-phi-${string}`; data: JsonValue | object; transient: true }
   | { type: 'message-metadata'; messageMetadata: Partial<UiMetadata> }
   | { type: 'error'; errorText: string }
@@ -137,14 +153,14 @@ export interface UiFileChunk {
   providerMetadata?: { phi: { filename: string } }
 }
 
-/** Additional fields of a tool result. */
+/** Common fields of tool-result chunks. */
 export interface UiToolEnd {
   toolCallId: string
   dynamic?: true
   providerExecuted?: true
-  /** `details` of the result: for the application, never for the model. */
+  /** The result's `details`, for the application only. */
   toolMetadata?: { details: JsonValue }
 }
 
-/** The finish reason. `interrupted`: it was stopped, or the event stream broke off. */
+/** A response's finish reason. `interrupted`: the run was stopped, or the event stream broke off. */
 export type UiFinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'interrupted' | 'other'

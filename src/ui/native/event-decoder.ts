@@ -7,21 +7,21 @@ import { ReadMessages } from './sent-messages.ts'
 /** Decodes the frames of one connection, in order. */
 export interface EventDecoder {
   /**
-   * Returns the event of a frame. `data` is its JSON, `id` the cursor next to it, if the transport has one.
+   * Decodes a frame. `data` is the frame's JSON. `id` is its cursor, if the transport sends one.
    *
-   * Throws `PhiError` `brokenStream` if the frame is no event, or refers to a frame that is missing: a proxy has lost or repeated
-   * data. Reconnect after the cursor of the last event; the first frame of a connection is complete, so the same decoder works.
+   * Throws `PhiError` `brokenStream` if the frame is not an event, or refers to a missing frame because a proxy lost or repeated data.
+   * Reconnect after the cursor of the last event. The first frame of a connection is complete, so the decoder can be reused.
    */
   decode(data: string, id?: string): AgentEvent
 }
 
 /**
- * Creates a decoder that restores the events of `eventEncoder` with all their fields.
+ * Creates a decoder that restores the complete events from frames of `eventEncoder`.
  *
  * **Contract**
- * - Passes unknown types of a newer server through.
- * - Keeps the event before and the messages of the active loop until its `agentEnd`, and the same for each active call.
- * - The frames `event: error` and `event: sharedState` are no events: check the field `event` first.
+ * - Passes through unknown event types from newer servers.
+ * - Stores the previous event and the active loop's messages until `agentEnd`, and the same for each running call.
+ * - Does not accept `event: error` and `event: sharedState` frames: check the `event` field first.
  */
 export function eventDecoder(): EventDecoder {
   return new LeanDecoder()
@@ -29,7 +29,7 @@ export function eventDecoder(): EventDecoder {
 
 type Frame = Record<string, unknown>
 
-/** A frame as written: `["text", ms]` is short for continued text. */
+/** A frame as transmitted. `["text", ms]` is a short form for continued text. */
 type Written = Frame | unknown[]
 
 class LeanDecoder implements EventDecoder {
@@ -53,24 +53,24 @@ class LeanDecoder implements EventDecoder {
 
   #event(frame: Frame): AgentEvent {
     const whole = this.#messages.restore('runId' in frame ? frame : this.#filled(frame))
-    if (!isEvent(whole)) throw broken('a frame is no event')
-    if (whole.type === 'messageUpdate' && !isPlace(whole.delta)) throw broken('a delta is for no place in a message')
+    if (!isEvent(whole)) throw broken('a frame is not an event')
+    if (whole.type === 'messageUpdate' && !isPlace(whole.delta)) throw broken('a delta has an invalid contentIndex')
     return whole.type === 'childEvent' ? { ...whole, event: this.#child(whole.toolCallId, whole.event) } : whole
   }
 
   #goingOn([words, afterMs = 0, ...more]: unknown[]): Frame {
-    if (typeof words !== 'string' || typeof afterMs !== 'number' || more.length > 0) throw broken('a frame is no event')
+    if (typeof words !== 'string' || typeof afterMs !== 'number' || more.length > 0) throw broken('a frame is not an event')
     return { at: (this.#before?.at ?? 0) + afterMs, delta: { delta: words } }
   }
 
   #filled(frame: Frame): Frame {
     const before = this.#before
-    if (before === undefined) throw broken('the first frame is not whole')
+    if (before === undefined) throw broken('the first frame is incomplete')
     const { runId, sessionId, loopId, at } = before
     const filled: Frame = { runId, sessionId, loopId, at, seq: before.seq + 1, ...frame }
     if ('fromSeq' in frame && frame.fromSeq !== before.seq + 1) throw broken(`events ${before.seq + 1} to ${frame.fromSeq} are missing`)
     if ('type' in frame) return filled
-    if (before.type !== 'messageUpdate') throw broken('a delta rests on an event that is none')
+    if (before.type !== 'messageUpdate') throw broken('a delta does not follow an update')
     const { type, messageId } = before
     const delta: object = Object(frame.delta)
     return { ...filled, type, messageId, delta: 'type' in delta ? delta : { ...before.delta, ...delta } }
@@ -85,18 +85,18 @@ class LeanDecoder implements EventDecoder {
 
 function parsed(data: string): Written {
   const value = parsedJson(data)
-  if (value === undefined) throw broken('a frame is no JSON')
-  if (!isObject(value) && !Array.isArray(value)) throw broken('a frame is no JSON object')
+  if (value === undefined) throw broken('a frame is not JSON')
+  if (!isObject(value) && !Array.isArray(value)) throw broken('a frame is not an object')
   return value
 }
 
-/** Cast: the type decides later; an unknown type of a newer server passes unchanged. */
+/** Checks the common fields only, so that unknown event types from newer servers pass through. */
 function isEvent(frame: Frame): frame is Frame & AgentEvent {
   const { type, runId, sessionId, loopId, seq, at } = frame
   return [type, runId, sessionId, loopId].every((value) => typeof value === 'string') && typeof seq === 'number' && typeof at === 'number'
 }
 
-/** Blocks of one message that there may be: who adds a delta makes room for those before it. */
+/** Maximum blocks per message, because adding a delta allocates all earlier blocks. */
 const maxBlocks = 100_000
 
 function isPlace(delta: unknown): boolean {
@@ -105,5 +105,5 @@ function isPlace(delta: unknown): boolean {
 }
 
 function broken(what: string): PhiError {
-  return new PhiError('brokenStream', `The stream of events is broken: ${what}. Connect again after the last event that was read.`)
+  return new PhiError('brokenStream', `The event stream is broken: ${what}. Reconnect after the last event you read.`)
 }

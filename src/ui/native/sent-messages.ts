@@ -2,12 +2,12 @@ import { isObject } from '../../contract/json.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { AgentEvent, MessageUpdateEvent } from '../../contract/run/event.ts'
 
-/** Replaces a message in a frame that its connection has sent in the same loop. A message has a `role`. */
+/** Reference to a message that the connection already sent in the same loop. Unlike a message, it has no `role`. */
 interface MessageRef {
   sent: string
 }
 
-/** Deltas of the current message, by block index. */
+/** Accumulated deltas of the current message, by block index. */
 class GrownTexts {
   readonly #texts = new Map<number, string>()
   #messageId: string | undefined
@@ -29,11 +29,11 @@ class GrownTexts {
 }
 
 /**
- * Tracks the messages that one connection has sent, for the writer.
+ * Tracks the messages that one connection has sent, for the encoder.
  *
  * **Contract**
- * - A message is whole in its first event. Later events of its loop contain `{ sent: id }` if it is the same object.
- * - Response text that this connection has sent as deltas is omitted at its end; `grown` lists the indexes of these blocks.
+ * - The first event with a message contains the complete message. Later events of the loop contain `{ sent: id }` if it is the same object.
+ * - The end of a response omits text that this connection sent as deltas. `grown` lists the indexes of these blocks.
  */
 export class SentMessages {
   readonly #sent = new Map<string, AgentMessage>()
@@ -44,12 +44,12 @@ export class SentMessages {
     if ('delta' in delta) this.#grown.add(messageId, delta)
   }
 
-  /** Returns the event without what was sent. */
+  /** Returns the event without data that was already sent. */
   shorten(event: AgentEvent): object {
     switch (event.type) {
       case 'messageStart':
         this.#grown.begin(event.messageId)
-        // A started response differs from its final form.
+        // The final response differs from the started one, so only other roles are stored.
         if (event.message.role !== 'assistant') this.#sent.set(event.message.id, event.message)
         return event
       case 'messageEnd': {
@@ -88,7 +88,7 @@ export class SentMessages {
 
 type Frame = Record<string, unknown>
 
-/** Tracks received messages, for the reader. `broken` is thrown with what is missing. */
+/** Tracks received messages, for the decoder. Throws `broken` with a description of the missing data. */
 export class ReadMessages {
   readonly #read = new Map<unknown, unknown>()
   readonly #grown = new GrownTexts()
@@ -98,7 +98,7 @@ export class ReadMessages {
     this.#broken = broken
   }
 
-  /** Restores the omitted parts of a frame. */
+  /** Restores a frame's omitted parts. */
   restore(frame: Frame): Frame {
     const { type, messageId, message, delta } = frame
     if (type === 'messageUpdate') {
@@ -129,13 +129,13 @@ export class ReadMessages {
 
   #deref(message: unknown): unknown {
     if (!isObject(message) || 'role' in message || !('sent' in message)) return message
-    if (!this.#read.has(message.sent)) throw this.#broken('a message is missing that was sent before')
+    if (!this.#read.has(message.sent)) throw this.#broken('an earlier message is missing')
     return this.#read.get(message.sent)
   }
 
   #withGrown(messageId: string, message: unknown, grown: unknown): unknown {
     const blocks = isObject(message) ? message.content : undefined
-    if (!isObject(message) || !Array.isArray(blocks) || !Array.isArray(grown)) throw this.#broken('a message is none')
+    if (!isObject(message) || !Array.isArray(blocks) || !Array.isArray(grown)) throw this.#broken('a message is invalid')
     const content = blocks.map((block: unknown, at) => {
       if (!grown.includes(at) || !isObject(block)) return block
       const grownText = this.#grown.of(messageId, at)

@@ -1,16 +1,16 @@
 import { type AssistantMessage, isReport, type MessageEnvelope, textOf, type UserMessage } from '../../contract/message/message.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 
-/** Result text of a call whose response failed or was stopped. */
-export const notRunText = 'The call was not run: the answer ended before it was whole.'
-/** Result text of a call without a result before the conversation continued. */
+/** Result text for a call whose response failed or was stopped. */
+export const notRunText = 'The call did not run because the response ended before it was complete.'
+/** Result text for a call that had no result when the conversation continued. */
 export const unansweredText = 'The call has no result.'
-/** Result text of a call that waits for a decision about another one. */
+/** Result text for a call that waits for another call's decision. */
 export const waitsText = 'Waits for a decision.'
 
 /**
- * Returns the loops of one answer: everything between two user messages. User messages during one of these loops (steering, follow-ups)
- * belong to the answer.
+ * Tracks the loops of one response, which includes everything between two user messages. User messages sent during one of these loops
+ * (steering, follow-ups) belong to the response.
  */
 export class AnswerLoops {
   readonly #loops = new Set<string>()
@@ -24,21 +24,24 @@ export class AnswerLoops {
   }
 }
 
-/** Returns whether the runtime wrote this user message, because models have no other channel: a limit was reached, a background task ended. */
+/**
+ * Returns the text of a user message that the runtime wrote, for example after a limit or a background task, or `undefined` for other
+ * messages.
+ */
 export function noticeOf(message: UserMessage & Partial<MessageEnvelope>): string | undefined {
   const text = textOf(message.content)
   if (isReport(message)) return text
   return text.startsWith('[Agent stopped: ') && text.endsWith(']') ? text : undefined
 }
 
-/** Returns whether a response is incomplete: its calls never run. */
+/** Returns whether a response is incomplete, so that its calls never run. */
 export function isCut({ stopReason }: AssistantMessage): boolean {
   return stopReason === 'error' || stopReason === 'aborted'
 }
 
 const denied = 'The user denied this tool call'
 
-/** Returns the reason if a user denied the call; `undefined` for other results. */
+/** Returns the reason if a user denied the call, or `undefined` for other results. */
 export function denialOf({ content, isError }: ToolResult): { reason?: string } | undefined {
   const text = textOf(content)
   if (isError !== true || !text.startsWith(denied)) return undefined

@@ -14,38 +14,38 @@ import type { PendingApproval, SubAgentRef } from '../../contract/run/run-facts.
 import { isCut } from './answers.ts'
 
 /**
- * Whether a run waits for a user or a client, so that a client that responds with a new request must be released:
- * - `certain`: every open call was requested, and nothing else happens.
- * - `likely`: there are also calls that have neither started nor been requested: they are held back, or start in a moment; or a sub-agent
- *   asks, which may do other things meanwhile. It is certain after a while without events.
+ * Whether a run waits for a user or client, so that the stream must end before the client can send its request.
+ * - `certain`: every open call was requested, and no other work continues.
+ * - `likely`: some calls have neither started nor been requested, because they are held back or about to start; or a sub-agent that may do
+ *   other work made the request. Becomes certain after some time without events.
  */
 export type WaitingForPerson = 'no' | 'likely' | 'certain'
 
-/** Status of a call. */
+/** A call's result. */
 export type CallResult = Pick<ToolExecutionEndEvent, 'toolCallId' | 'result' | 'isError' | 'outcome'>
 
 /** A call without a result. */
 export interface OpenCall {
-  /** Unique among open calls; the id for a call of the run itself. */
+  /** Unique among open calls. Equals the call id for the run's own calls. */
   readonly key: string
   readonly toolCallId: string
   readonly toolName: string
-  /** The arguments as last shown. */
+  /** The arguments as last sent. */
   input: JsonObject
   state: 'written' | 'asked' | 'decided' | 'running'
-  /** Whether the client has seen it with these arguments. */
+  /** Whether the client received the call with these arguments. */
   isShown: boolean
-  /** Of the pending or decided request. */
+  /** Hash of the pending or decided request. */
   argumentsHash?: string
-  /** A client runs it. */
+  /** Whether a client runs the call. */
   isForPage?: boolean
-  /** It was denied, or the request timed out. */
+  /** Set if the call was denied or the request timed out. */
   refusal?: { reason?: string }
-  /** The call of the run whose sub-agent wants to make this one. */
+  /** Id of the run's call whose sub-agent makes this call. */
   parent?: string
 }
 
-/** A report about a call. */
+/** An event about a call. */
 export type CallEvent =
   | ApprovalRequestedEvent
   | ApprovalResolvedEvent
@@ -55,27 +55,27 @@ export type CallEvent =
   | ToolExecutionUpdateEvent
   | ToolExecutionEndEvent
 
-/** A call as the model wrote it. */
+/** A call with the model's arguments. */
 export type WrittenCall = Pick<ToolCallContent, 'id' | 'name' | 'arguments'>
 
-/** Ends an open call, and the requests of its sub-agent. */
+/** An ended call, and the open requests of its sub-agent. */
 export interface EndedCall {
   call: OpenCall | undefined
   asked: OpenCall[]
 }
 
 /**
- * Folds reports about calls: those of a message without results, and requests of sub-agents. O(open calls). An encoder overrides the
- * `show…` methods, one per transition.
+ * Tracks open calls: calls of messages, and requests of sub-agents. Stores only calls without results. Encoders override the `show…`
+ * methods, one per transition.
  */
 export class OpenCalls {
   readonly #calls = new Map<string, OpenCall>()
 
-  /** Shows an approval request for `call`, which is unchanged since it was last shown. */
+  /** Shows an approval request. Called before `call` is updated. */
   protected showAsked?(event: ApprovalRequestedEvent, call: OpenCall): void
   /** Shows a decision. `call` is `undefined` without a request. */
   protected showDecided?(event: ApprovalResolvedEvent, call: OpenCall | undefined): void
-  /** Shows a client call. `call` is `undefined` for one of a sub-agent, which only native clients run. */
+  /** Shows a client call. `call` is `undefined` for a sub-agent's call, which only native clients run. */
   protected showHandedOut?(event: ClientCallRequestedEvent, call: OpenCall | undefined): void
   protected showRunning?(event: ToolExecutionStartEvent, call: OpenCall): void
   protected showUpdate?(event: ToolExecutionUpdateEvent, call: OpenCall | undefined): void
@@ -136,19 +136,19 @@ export class OpenCalls {
     return this.#calls.values()
   }
 
-  /** Adds a call of the model that the client has seen, unless it is shown later. */
+  /** Adds a call by the model. `isShown`: the client has received it. */
   written({ id, name, arguments: input }: WrittenCall, isShown = true): void {
     this.#put({ key: id, toolCallId: id, toolName: name, input, state: 'written', isShown })
   }
 
-  /** Returns the call, and creates it if unknown: it belongs to a sub-agent, or its response was not seen. */
+  /** Returns the call. Creates an unknown call, which belongs to a sub-agent or to a response that this encoder did not process. */
   of({ toolCallId, toolName, args: input, subAgent }: Omit<PendingApproval, 'argumentsHash'>): OpenCall {
     const key = keyOf(toolCallId, subAgent)
     const parent = subAgent === undefined ? {} : { parent: subAgent.toolCallId }
     return this.#calls.get(key) ?? this.#put({ key, toolCallId, toolName, input, state: 'written', isShown: false, ...parent })
   }
 
-  /** Adds an unanswered request of an earlier run. This run waits only after it asks again. */
+  /** Adds an unanswered request from an earlier run. This run waits for it only after requesting it again. */
   left(pending: PendingApproval): void {
     Object.assign(this.of(pending), { input: pending.args, argumentsHash: pending.argumentsHash })
   }
@@ -165,7 +165,7 @@ export class OpenCalls {
     delete call.refusal
   }
 
-  /** Ends a client call: it has a result, or none is expected. */
+  /** Ends a client call that has a result, or whose request was withdrawn. */
   #handedBack({ toolCallId, subAgent }: ClientCallResolvedEvent): void {
     const call = this.#calls.get(keyOf(toolCallId, subAgent))
     if (call?.isForPage !== true) return
@@ -173,11 +173,12 @@ export class OpenCalls {
     call.isForPage = false
   }
 
-  /** Returns the call that `event` decides, in its status before; `undefined` without a request. */
-  #decided({ toolCallId, subAgent, approved, reason }: ApprovalResolvedEvent): OpenCall | undefined {
+  /** Applies a decision and returns its call. `undefined` without a request. */
+  #decided({ toolCallId, subAgent, approved, reason, edited }: ApprovalResolvedEvent): OpenCall | undefined {
     const call = this.#calls.get(keyOf(toolCallId, subAgent))
     if (call?.state !== 'asked') return undefined
     call.state = 'decided'
+    if (edited !== undefined) call.input = edited.arguments
     if (!approved) call.refusal = reason === undefined ? {} : { reason }
     return call
   }
@@ -197,7 +198,7 @@ export class OpenCalls {
     if (answer === 'no') return answer
     for (const { key, state, parent } of this.#calls.values()) {
       if (state === 'asked') continue
-      // A decided call of a sub-agent continues inside it.
+      // A sub-agent's decided call continues within the sub-agent.
       if (parent === undefined && (state === 'decided' || (state === 'running' && !asking.has(key)))) return 'no'
       answer = 'likely'
     }

@@ -1,27 +1,32 @@
+import { applicationPartOf, type DataPart, dataPartOf } from '../../contract/message/data-part.ts'
 import { type AssistantMessage, callsToAnswer } from '../../contract/message/message.ts'
-import type { AgentEndEvent, AgentEvent, MessageEndEvent, ParallelLoopEndEvent } from '../../contract/run/event.ts'
+import type { AgentEndEvent, AgentEvent, DataEvent, MessageEndEvent, ParallelLoopEndEvent } from '../../contract/run/event.ts'
 import type { SubAgentRef } from '../../contract/run/run-facts.ts'
 import { isCut } from './answers.ts'
 import type { RunEncoder } from './encoding.ts'
 import type { MessageFold } from './message-fold.ts'
 import type { CallEvent, OpenCalls, WaitingForPerson } from './open-calls.ts'
 
-/** Start of a stream within a run. */
+/** Position of a stream within a run. */
 interface ResponseStart {
-  /** The message after which the stream begins. Default: it begins with the run. */
+  /** Message after which the stream begins. By default, the stream begins with the run. */
   replyTo?: string | undefined
-  /** Ids of messages that the client itself has sent: they are not part of the stream. */
+  /** Ids of messages that the client sent. The stream excludes these messages. */
   given?: ReadonlySet<string>
 }
 
+/** A data part of a stream. */
+export type SentPart = DataPart & Pick<DataEvent, 'transient'>
+
 /**
- * Folds the events of a run into transitions. An encoder maps each to frames: those of the run by overriding the methods below, those of blocks
- * and calls with its `MessageFold` and its `OpenCalls`.
+ * Folds run events into transitions that an encoder maps to frames. The encoder overrides the methods below for run transitions, and
+ * provides a `MessageFold` and `OpenCalls` for blocks and calls.
  *
  * **Contract**
- * - Frames are pushed to `out`. After `isEnded` events are ignored.
- * - A message starts (`begun`), grows in `message`, and ends (`answered`). Its calls are open then, unless it was cut off.
- * - Of branches, only the selected one is sent, whole, when it is selected; requests of its calls look like those of sub-agents.
+ * - Frames are pushed to `out`. Events after `isEnded` are ignored.
+ * - A message starts (`begun`), streams through `message`, and ends (`answered`). Its calls are then open, unless the message was
+ *   truncated.
+ * - Only the selected branch is sent, as a whole when it is selected. Requests of a branch's calls are handled like those of sub-agents.
  */
 export abstract class RunFold<Frame> implements RunEncoder<Frame> {
   protected abstract readonly message: MessageFold
@@ -29,9 +34,9 @@ export abstract class RunFold<Frame> implements RunEncoder<Frame> {
   protected out: Frame[] = []
   protected isEnded = false
   readonly #given: ReadonlySet<string>
-  /** Until this message arrives, the client has everything. */
+  /** Message that the stream waits for. The client already has all earlier content. */
   #replyTo: string | undefined
-  /** Branches of the prompt, and the ends of finished ones. */
+  /** Branches of the prompt, and the `agentEnd` events of finished branches. */
   readonly #branches = new Map<string, AgentEndEvent | undefined>()
 
   constructor({ replyTo, given = new Set() }: ResponseStart) {
@@ -41,11 +46,13 @@ export abstract class RunFold<Frame> implements RunEncoder<Frame> {
 
   /** A model message starts. */
   protected begun?(messageId: string, loopId: string): void
-  /** A model message is complete, and so is its output. */
+  /** A model message is complete, and its output has been sent. */
   protected abstract answered(messageId: string, message: AssistantMessage): void
   /** A message of another role. */
   protected heard?(event: MessageEndEvent): void
-  /** Called before output about a call of the run itself. */
+  /** A data part from an event or from an extension message of the application. */
+  protected data?(part: SentPart): void
+  /** Called before output about one of the run's own calls. */
   protected called?(event: CallEvent): void
   protected turnEnded?(): void
   protected abstract ended(event: AgentEndEvent): void
@@ -53,17 +60,17 @@ export abstract class RunFold<Frame> implements RunEncoder<Frame> {
   protected other?(event: AgentEvent): void
   /** An event of a branch, before the fold handles it. */
   protected branched?(event: AgentEvent): void
-  /** Called before the output of a branch. */
+  /** Called before a branch's output. */
   protected choosing?(event: ParallelLoopEndEvent): void
-  /** A branch was sent, and its end is the end of the run; `undefined` if its end was missed. */
+  /** The selected branch was sent. Its `end` is the end of the run. `undefined` if it was missed. */
   protected abstract chosen(end: AgentEndEvent | undefined): void
-  /** Earlier output was sent in another stream. */
+  /** Starts a new stream. An earlier stream contained the previous output. */
   protected abstract forget(): void
   /** The message that the stream replies to has arrived. */
   protected replied?(): void
   /** The stream ends while the run waits. */
   protected abstract suspended(): void
-  /** The stream ends without the end of the run. */
+  /** The stream ends before the run. */
   protected abstract brokenOff(cause: { error: unknown } | undefined): void
 
   encode(event: AgentEvent): Frame[] {
@@ -123,7 +130,10 @@ export abstract class RunFold<Frame> implements RunEncoder<Frame> {
         return
       case 'messageEnd':
         if (event.message.role === 'assistant') this.#answered(event.messageId, event.message, event.loopId)
-        else this.heard?.(event)
+        else this.#heard(event)
+        return
+      case 'data':
+        this.data?.(event)
         return
       case 'approvalRequested':
       case 'approvalResolved':
@@ -148,6 +158,12 @@ export abstract class RunFold<Frame> implements RunEncoder<Frame> {
         if (event.type === 'parallelLoopStart') for (const loopId of event.loopIds) this.#branches.set(loopId, undefined)
         this.other?.(event)
     }
+  }
+
+  #heard(event: MessageEndEvent): void {
+    this.heard?.(event)
+    const part = this.#given.has(event.messageId) ? undefined : applicationPartOf(event.message)
+    if (part !== undefined) this.data?.(part)
   }
 
   #begin(messageId: string, loopId: string): void {
@@ -180,7 +196,7 @@ export abstract class RunFold<Frame> implements RunEncoder<Frame> {
     }
   }
 
-  /** Sends the selected branch whole. A run of branches has no `agentEnd`. */
+  /** Sends the complete selected branch. A run of branches has no `agentEnd`. */
   #choose(event: ParallelLoopEndEvent): void {
     this.choosing?.(event)
     const end = this.#branches.get(event.selectedLoopId)
@@ -189,12 +205,14 @@ export abstract class RunFold<Frame> implements RunEncoder<Frame> {
         this.turnEnded?.()
         this.#answered(message.id, message, event.selectedLoopId)
       } else if (message.role === 'toolResult') this.calls.result({ ...message, result: message })
+      const part = dataPartOf(message)
+      if (part !== undefined) this.data?.(part)
     }
     this.chosen(end)
   }
 }
 
-/** Handles an approval event of a branch like one of a sub-agent, because no visible message contains the call. */
+/** Handles a branch's approval event like a sub-agent's, because no visible message contains the call. */
 function asOfSubAgent<E extends { loopId: string; subAgent?: SubAgentRef }>(event: E): E & { subAgent: SubAgentRef } {
   const { loopId, subAgent = { toolCallId: loopId, toolName: 'branch', loopId } } = event
   return { ...event, subAgent }

@@ -49,7 +49,7 @@ const pages: [string, (agent: ChatAgent) => string | Promise<string>][] = [
   ],
 ]
 
-it.each(pages)('%s: renders the history of the agent on a server without any request', async (_, render) => {
+it.each(pages)("renders the agent's history on a server without any request: %s", async (_, render) => {
   const agent = new Agent({ model: scripted([{ text: 'ok' }]) })
   await agent.prompt('Hi.').result
   expect(await render(agent)).toContain('idle: 2 messages')
@@ -63,7 +63,7 @@ it.each(pages)('%s: renders the history of the agent on a server without any req
   expect(asked).toEqual([])
 })
 
-it('imports the web components on a server', async () => {
+it('imports the web components on a server without a DOM', async () => {
   const { defineElements } = await import('../../../adapters/elements/index.ts')
   expect(defineElements()).toBeUndefined()
 })

@@ -1,5 +1,5 @@
 import type { Accessor } from 'solid-js'
-import type { Readable } from 'svelte/store'
+import { get, type Readable } from 'svelte/store'
 import { expectTypeOf, it } from 'vitest'
 import type { ShallowRef } from 'vue'
 import { z } from 'zod'
@@ -7,9 +7,10 @@ import type * as react from '../../../adapters/react/index.ts'
 import type * as solid from '../../../adapters/solid/index.ts'
 import type * as svelte from '../../../adapters/svelte/index.ts'
 import type * as vue from '../../../adapters/vue/index.ts'
-import { Agent, defineTool, type InferTools } from '../../../src/index.ts'
+import { remoteSession } from '../../../src/client.ts'
+import { Agent, defineTool, type InferData, type InferTools } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import type { ChatPart } from '../../../src/store.ts'
+import { type ChatData, type ChatPart, createChat } from '../../../src/store.ts'
 
 const add = defineTool({
   name: 'add',
@@ -23,8 +24,10 @@ const clock = defineTool({
   parameters: z.object({ zone: z.string() }),
   execute: () => ({ now: '12:00' }),
 })
-const agent = new Agent({ model: scripted([]), tools: [add, clock] })
+const data = { progress: z.object({ done: z.number(), at: z.date() }), note: z.string() }
+const agent = new Agent({ model: scripted([]), tools: [add, clock], data })
 type Tools = InferTools<typeof agent>
+type Data = InferData<typeof agent>
 type Part = ChatPart<Tools> | undefined
 
 /** Of each binding, what its hooks give for an agent with these tools. */
@@ -60,7 +63,7 @@ it('narrows tool input and output by tool name in each binding', () => {
   narrowed(undefined)
 })
 
-it('infers the tools of an agent without a type argument', () => {
+it("infers the agent's tools without a type argument", () => {
   // The hooks are not called: there is no component here.
   const call = (
     use: typeof react.usePart,
@@ -74,4 +77,30 @@ it('infers the tools of an agent without a type argument', () => {
     expectTypeOf(useSolid(agent, 'm', 0)).toEqualTypeOf<Accessor<Part>>(),
   ]
   expectTypeOf(call).toBeFunction()
+})
+
+it('narrows the value of data parts by name in each binding', () => {
+  expectTypeOf<Data>().toEqualTypeOf<{ progress: { done: number; at: string }; note: string }>()
+  expectTypeOf<Data>().toEqualTypeOf<InferData<typeof data>>()
+  const session = remoteSession({ url: 'http://localhost', sessionId: 's' })
+  type Parts = readonly ChatData<Data>[]
+  // Types only: hooks need a component.
+  const calls = (use: { react: typeof react; vue: typeof vue; svelte: typeof svelte; solid: typeof solid }) => {
+    expectTypeOf(use.react.useAgent<Tools, Data>(session).data).toEqualTypeOf<Parts>()
+    expectTypeOf(use.react.useAgent(agent).data).toEqualTypeOf<Parts>()
+    expectTypeOf(use.vue.useAgent<Tools, Data>(session).value.data).toEqualTypeOf<Parts>()
+    expectTypeOf(use.solid.useAgent<Tools, Data>(session)().data).toEqualTypeOf<Parts>()
+    expectTypeOf(get(use.svelte.useAgent<Tools, Data>(session)).data).toEqualTypeOf<Parts>()
+  }
+  expectTypeOf(calls).toBeFunction()
+  const [part] = createChat(agent).getSnapshot().data
+  if (part?.name === 'progress') expectTypeOf(part.value).toEqualTypeOf<{ done: number; at: string }>()
+  else expectTypeOf(part?.value).toEqualTypeOf<string | undefined>()
+  const untyped = createChat(new Agent({ model: scripted([]) })).getSnapshot().data[0]
+  expectTypeOf(untyped?.value).toBeUnknown()
+})
+
+it('types selectors by the data of the agent', () => {
+  const call = (use: typeof react.useAgent) => use(agent, (state) => state.data.find(({ name }) => name === 'note'))
+  expectTypeOf<ReturnType<typeof call>>().toEqualTypeOf<ChatData<Data> | undefined>()
 })

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 
 const run = promisify(execFile)
 
-it('deploys the Worker of this repository as it is and reports its size', async () => {
+it("deploys this repository's Worker unchanged and reports its size", async () => {
   const scratch = await mkdtemp(join(tmpdir(), 'phi-deploy-'))
   try {
     await mkdir('dist-playground', { recursive: true })

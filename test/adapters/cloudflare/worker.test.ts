@@ -39,7 +39,7 @@ describe('the Worker in wrangler dev without Node compatibility', () => {
   }, 60_000)
   afterAll(() => worker?.close())
 
-  it('runs the scripted model and reports it', async () => {
+  it('runs the scripted model and identifies it as scripted', async () => {
     expect(await (await fetch(`${worker.url}/about`)).json()).toMatchObject({ isScripted: true })
     await expectScriptedRun(await post(worker.url))
   })
@@ -48,7 +48,7 @@ describe('the Worker in wrangler dev without Node compatibility', () => {
     await expect(meet({ url: worker.url, fetch, sessionId: 'mine' })).resolves.toBeUndefined()
   })
 
-  it('responds to an invalid request with a problem', async () => {
+  it('responds to an invalid request with a problem document', async () => {
     const response = await fetch(`${worker.url}/runs`, { method: 'POST', headers: json, body: '{"prompt":""}' })
     expect([response.status, await response.json()]).toMatchObject([400, { code: 'invalidBody' }])
   })
@@ -63,7 +63,7 @@ describe('a Worker with a model', () => {
   }, 60_000)
   afterAll(() => worker?.close())
 
-  it('streams during generation and cancels the model on disconnect', async () => {
+  it('streams during generation and cancels the model call on a disconnect', async () => {
     const client = new AbortController()
     const response = await post(worker.url, {}, client.signal)
     for await (const frame of frames(response)) {
@@ -78,12 +78,12 @@ describe('a Worker with a model', () => {
 })
 
 describe('the same app in Node', () => {
-  it('runs unchanged', async () => {
+  it('runs the same app unchanged in Node', async () => {
     await using server = await serve((request) => app.fetch(request, noObjects))
     await expectScriptedRun(await post(server.url))
   })
 
-  it('aborts the run of a client that disconnects', async () => {
+  it('aborts the run of a disconnected client', async () => {
     const base = `/anthropic/hang/${crypto.randomUUID()}`
     await using server = await serve((request) => anthropicWorker.fetch(request, { MODEL_URL: `${baseUrl()}${base}` }))
     const client = new AbortController()
@@ -94,11 +94,11 @@ describe('the same app in Node', () => {
   })
 })
 
-describe('the key of the Worker', () => {
+describe('access token of the Worker', () => {
   const request = (authorization: string) =>
     new Request('http://worker/runs', { method: 'POST', headers: { ...json, authorization }, body: '{}' })
 
-  it('requires the access token and rejects all requests without a configured one', async () => {
+  it('requires the access token and rejects all requests if none is configured', async () => {
     const key = { ...noObjects, ANTHROPIC_API_KEY: 'test-key' }
     const locked = { ...key, ACCESS_TOKEN: 'let-me-in-please' }
     expect((await app.fetch(request('Bearer let-me-in-please'), key)).status).toBe(401)

@@ -17,18 +17,18 @@ describe('modelFromEnv', () => {
     [{ OPENAI_API_KEY: key, OPENAI_BASE_URL: 'https://gateway.test' }, 'openai/claude-sonnet-5', 'openAiCompletions', 'claude-sonnet-5'],
     [{ GROQ_API_KEY: key }, 'groq/llama-4', 'openAiCompletions', 'llama-4'],
     [{ ANTHROPIC_API_KEY: '  ', OPENAI_API_KEY: key }, undefined, 'openAiCompletions', 'gpt-5.1'],
-  ])('maps %j: %s', async (env, name, api, id) => {
+  ])('maps the environment %j: %s', async (env, name, api, id) => {
     const { config } = await modelFromEnv(name, { env })
     expect([config.api, config.id]).toEqual([api, id])
     expect(JSON.stringify(config)).not.toContain(key)
   })
 
-  it('names the missing variable', async () => {
+  it('reports the missing environment variable', async () => {
     const missing = (name: string | undefined, env: object) => modelFromEnv(name, { env })
     await expect(missing(undefined, {})).rejects.toMatchObject({ code: 'missingEnvVar' })
     await expect(missing(undefined, {})).rejects.toThrow('Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY in the environment')
     await expect(missing('anthropic', { OPENAI_API_KEY: key })).rejects.toThrow(
-      'There is no key for "anthropic/claude-sonnet-4-6". Set ANTHROPIC_API_KEY in the environment.',
+      'No key is set for "anthropic/claude-sonnet-4-6". Set ANTHROPIC_API_KEY in the environment.',
     )
     await expect(missing('groq/llama-4', {})).rejects.toThrow('Set GROQ_API_KEY')
     await expect(missing('nobody/x', {})).rejects.toThrow('Unknown provider "nobody" in the model name. Known: anthropic, openai,')
@@ -41,7 +41,7 @@ describe('modelFromEnv', () => {
     ['google/gpt-5.1', { GEMINI_API_KEY: key }],
     ['xai/claude-sonnet-5', { XAI_API_KEY: key }],
     ['openai/gpt-5.1', { OPENAI_API_KEY: 'sk-ant-0123456789' }],
-  ])('rejects settings of another vendor: %s', async (name, env) => {
+  ])('rejects settings of another provider: %s', async (name, env) => {
     const refused = modelFromEnv(name, { env })
     await expect(refused).rejects.toMatchObject({ code: 'invalidOption', message: expect.stringMatching(/belongs to/) })
     await expect(refused).rejects.not.toThrow('sk-ant-0')
@@ -66,20 +66,20 @@ describe('modelFromEnv', () => {
 })
 
 describe('keyFromEnv', () => {
-  it('returns the value or names the missing variable and similar ones', () => {
+  it('returns the value or reports the missing variable and similar ones', () => {
     expect(keyFromEnv('GROQ_API_KEY', { env: { GROQ_API_KEY: key } })).toBe(key)
     const env = { OPENAI_API_KEY: key, GEMINI_API_KEY: key }
     expect(() => keyFromEnv('ANTHROPIC_API_KEY', { env })).toThrow(
-      'ANTHROPIC_API_KEY is not set, or empty. Set ANTHROPIC_API_KEY in the environment. OPENAI_API_KEY and GEMINI_API_KEY are set.',
+      'ANTHROPIC_API_KEY is unset or empty. Set ANTHROPIC_API_KEY in the environment. OPENAI_API_KEY and GEMINI_API_KEY are set.',
     )
     expect(() => keyFromEnv('A', { env: {} })).toThrow(expect.objectContaining({ code: 'missingEnvVar' }))
   })
 
-  it('treats a value that is no string as missing', () => {
-    for (const A of [1, true, null, {}, '', ' ']) expect(() => keyFromEnv('A', { env: { A } })).toThrow('A is not set')
+  it('treats a non-string value as missing', () => {
+    for (const A of [1, true, null, {}, '', ' ']) expect(() => keyFromEnv('A', { env: { A } })).toThrow('A is unset')
   })
 
-  it('reports a permission denied by Deno', () => {
+  it('reports that Deno denied permission', () => {
     const refused = {
       get: (): string => {
         throw new TypeError('NotCapable')
@@ -87,7 +87,7 @@ describe('keyFromEnv', () => {
     }
     Object.assign(globalThis, { Deno: { env: refused } })
     try {
-      expect(() => keyFromEnv('A_KEY')).toThrow('Deno did not allow this program to read A_KEY. Start it with --allow-env=A_KEY.')
+      expect(() => keyFromEnv('A_KEY')).toThrow('Deno denied access to A_KEY. Start the program with --allow-env=A_KEY.')
     } finally {
       Reflect.deleteProperty(globalThis, 'Deno')
     }

@@ -25,7 +25,7 @@ describe('authorize', () => {
     },
   )
 
-  it('rejects all requests if it throws, without exposing the error', async () => {
+  it('rejects all requests if it throws and hides the error', async () => {
     const app = createAgentApp({
       agent,
       authorize: () => {
@@ -36,7 +36,7 @@ describe('authorize', () => {
     expect([response.status, (await response.text()).includes('hunter2')]).toEqual([500, false])
   })
 
-  it.each([undefined, true, 'loopback', null])('rejects %j at app creation', (authorize) => {
+  it.each([undefined, true, 'loopback', null])('rejects %j when the app is created', (authorize) => {
     expect(() => createAgentApp({ agent, authorize: authorize as never })).toThrow(/authorize/)
   })
 })
@@ -80,7 +80,7 @@ describe('loopbackOnly', () => {
     { incoming: { socket: { remoteAddress: '::ffff:127.0.0.1' } } },
     { remoteAddr: { hostname: '127.0.0.1' } },
     { requestIP: () => ({ address: '::1' }) },
-  ])('accepts a local socket: %j', async (env) => {
+  ])('accepts a local socket address: %j', async (env) => {
     expect(await statusOf(app.fetch(prompt('http://localhost/runs'), env))).toBe(200)
   })
 
@@ -95,7 +95,7 @@ describe('cors', () => {
   const preflight = (origin: string) =>
     app.request('http://api.example/runs', { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'POST' } })
 
-  it('accepts requests from listed origins and its own origin', async () => {
+  it("accepts requests from listed origins and the server's own origin", async () => {
     const answer = await preflight('https://app.example')
     expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([204, 'https://app.example'])
     const response = await app.fetch(prompt('http://api.example/runs', { origin: 'https://app.example' }))
@@ -105,7 +105,7 @@ describe('cors', () => {
   })
 
   it.each(['https://evil.example', 'https://app.example.evil.example', 'http://app.example', 'null'])(
-    'rejects %s before reading it',
+    'rejects %s without reading the body',
     async (origin) => {
       expect((await preflight(origin)).status).toBe(403)
       const refused = await app.fetch(prompt('http://api.example/runs', { origin }))
@@ -128,7 +128,7 @@ describe('request bodies and streams', () => {
     expect([response.status, (await response.json()).code]).toEqual([408, 'bodyTooSlow'])
   })
 
-  it('causes no server error if they break off', async () => {
+  it('responds with 400 to a body that ends early', async () => {
     const app = createAgentApp({ agent, authorize: () => true })
     const body = new ReadableStream({ pull: (controller) => controller.error(new Error('connection reset')) })
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body, duplex: 'half' }
@@ -136,7 +136,7 @@ describe('request bodies and streams', () => {
     expect([response.status, (await response.json()).code]).toEqual([400, 'invalidBody'])
   })
 
-  it('rejects invalid UTF-8', async () => {
+  it('rejects a body with invalid UTF-8', async () => {
     const app = createAgentApp({ agent, authorize: () => true })
     const body = Uint8Array.of(...new TextEncoder().encode('{"prompt":"'), 0xff, ...new TextEncoder().encode('"}'))
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
@@ -144,7 +144,7 @@ describe('request bodies and streams', () => {
     expect([response.status, (await response.json()).code]).toEqual([400, 'invalidBody'])
   })
 
-  it('limits the number of streams until one ends', async () => {
+  it('limits the number of concurrent streams', async () => {
     const app = createAgentApp({ agent, authorize: () => true, maxOpenStreams: 1 })
     const first = await app.fetch(prompt('http://test/runs'))
     const second = await app.fetch(prompt('http://test/runs'))
@@ -157,7 +157,7 @@ describe('request bodies and streams', () => {
   })
 })
 
-describe('a request from an unlisted origin', () => {
+describe('requests from unlisted origins', () => {
   it('logs each origin once with a hint, up to a limit', async () => {
     const told: unknown[] = []
     const logger = { warn: (event: string, fields: object) => void told.push([event, fields]) }
@@ -172,7 +172,7 @@ describe('a request from an unlisted origin', () => {
     expect(told).toHaveLength(20)
   })
 
-  it('mentions CORS as a possible cause in the client error', async () => {
+  it('suggests CORS as a possible cause in the client error', async () => {
     const fetch = () => Promise.reject(new TypeError('Failed to fetch'))
     const session = remoteSession({ url: 'http://api.example', sessionId: 's', fetch, logger: false, reconnect: { maxRetries: 0 } })
     await expect(session.load()).rejects.toThrow('in cors?')

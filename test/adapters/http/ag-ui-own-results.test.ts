@@ -7,7 +7,7 @@ import { clientTool } from '../../../src/tools.ts'
 
 const parameters = { type: 'object' }
 
-it('gives an AG-UI client no second message of its own tool result', async () => {
+it('does not send an AG-UI client its own tool result again', async () => {
   const model = scripted([
     {
       toolCalls: [

@@ -26,7 +26,7 @@ function post(body: unknown, init: RequestInit = {}): Request {
 }
 
 describe('POST /runs', () => {
-  it('streams the events of a run including tool calls', async () => {
+  it('streams the events of a run, including tool calls', async () => {
     const script: Script = [{ toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'It is 3.' }]
     const response = await appOf(script).fetch(post({ prompt: 'What is 1 + 2?', metadata: { user: 7 } }))
     expect(response.status).toBe(200)
@@ -43,7 +43,7 @@ describe('POST /runs', () => {
     expect(ids).toEqual([...ids].sort((a, b) => a - b))
   })
 
-  it('shows a delta before the model has finished', async () => {
+  it('streams a delta before the model has finished', async () => {
     let open = (): void => undefined
     const opened = new Promise<void>((resolve) => {
       open = resolve
@@ -60,7 +60,7 @@ describe('POST /runs', () => {
     expect(texts).toEqual(['Hel', 'lo'])
   })
 
-  it('accepts messages with images but nothing a client could forge', async () => {
+  it('accepts messages with images but rejects forged roles and provider state', async () => {
     const app = appOf(hello)
     const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' }
     const good = { prompt: [{ role: 'user', content: [{ type: 'text', text: 'see', providerState: { api: 'x' } }, image] }] }
@@ -74,7 +74,7 @@ describe('POST /runs', () => {
     }
   })
 
-  it('accepts files and names the rejected part', async () => {
+  it('accepts files and reports a rejected part', async () => {
     const ask = (...content: object[]) => appOf(hello).fetch(post({ prompt: [{ role: 'user', content }] }))
     const report = { type: 'file', mimeType: 'application/pdf', data: btoa('%PDF-1.7'), name: 'report.pdf', citations: true }
     const remote = { type: 'file', mimeType: 'application/pdf', url: 'https://example.com/a.pdf' }
@@ -88,7 +88,7 @@ describe('POST /runs', () => {
     }
   })
 
-  it('rejects invalid input with its status and a problem body', async () => {
+  it('rejects invalid input with a status code and a problem document', async () => {
     const app = appOf(hello, { maxBodyBytes: 100 })
     const cases: [Request, number, string][] = [
       [post('{'), 400, 'invalidBody'],
@@ -106,7 +106,7 @@ describe('POST /runs', () => {
     }
   })
 
-  it('counts the bytes of a body with a wrong content length', async () => {
+  it('enforces maxBodyBytes despite a wrong content length', async () => {
     const headers = { 'content-type': 'application/json', 'content-length': '5' }
     const response = await appOf(hello, { maxBodyBytes: 100 }).fetch(post({ prompt: 'x'.repeat(200) }, { headers }))
     expect(response.status).toBe(413)
@@ -129,7 +129,7 @@ describe('POST /runs', () => {
     ])
   })
 
-  it('counts the bytes of a body without a content length', async () => {
+  it('enforces maxBodyBytes without a content length', async () => {
     const chunks = new ReadableStream({
       pull: (controller) => controller.enqueue(new TextEncoder().encode(' '.repeat(10))),
     })
@@ -177,7 +177,7 @@ describe('POST /runs', () => {
     expect(await ours.json()).toMatchObject({ code: 'agentFailed', detail: expect.stringContaining('chunkSize') })
   })
 
-  it('keeps model requests on the server unless configured otherwise', async () => {
+  it('omits model requests from the stream unless turnRequests is set', async () => {
     const agent = () => new Agent({ model: scripted(hello), systemPrompt: 'the secret recipe', captureTurnRequests: true })
     const quiet = await allFrames(await createAgentApp({ authorize: anyone, agent }).fetch(post({ prompt: 'hi' })))
     expect(JSON.stringify(quiet)).not.toContain('the secret recipe')
@@ -189,7 +189,7 @@ describe('POST /runs', () => {
     expect(missing.map((frame) => frame.event)).toEqual(['turnRequest'])
   })
 
-  it('reports a failing model as an event of the run', async () => {
+  it('reports a model failure as a run event', async () => {
     const seen = await allFrames(await appOf([{ fail: { code: 'auth', message: 'bad key' } }]).fetch(post({ prompt: 'hi' })))
     expect(seen.at(-1)).toMatchObject({
       event: 'agentEnd',
@@ -198,7 +198,7 @@ describe('POST /runs', () => {
   })
 })
 
-describe('POST /runs: a client that disconnects', () => {
+describe('POST /runs after a client disconnect', () => {
   /** A run that waits for ever after its first words. */
   function waiting(): { fetch: (init?: RequestInit) => Promise<Response>; run: () => AgentRun } {
     let run: AgentRun | undefined
@@ -217,14 +217,14 @@ describe('POST /runs: a client that disconnects', () => {
     }
   }
 
-  it('aborts the run when the response is cancelled', async () => {
+  it('aborts the run when the response is canceled', async () => {
     const { fetch, run } = waiting()
     const response = await fetch()
     await response.body?.cancel()
     expect((await run().result).status).toBe('aborted')
   })
 
-  it('aborts the run on request abort and ends the stream with agentEnd', async () => {
+  it('aborts the run when the request is aborted and ends the stream with agentEnd', async () => {
     const { fetch, run } = waiting()
     const client = new AbortController()
     const response = await fetch({ signal: client.signal })
@@ -242,7 +242,7 @@ describe('POST /runs: a client that disconnects', () => {
     await reader?.cancel()
   })
 
-  it('reads a run only as fast as the client reads it', async () => {
+  it('merges deltas while the client does not read', async () => {
     const pieces = Array.from({ length: 5000 }, () => 'word ')
     const agent = new Agent({ model: scripted([{ text: pieces }]), replayBytes: 4096 })
     const app = createAgentApp({ authorize: anyone, agent: () => agent })

@@ -32,7 +32,7 @@ afterEach(async () => {
 const reports = (messages: readonly AgentMessage[]) =>
   messages.flatMap((message) => (message.role === 'user' && message.provenanceHint?.kind === 'background' ? [textOf(message.content)] : []))
 
-it('streams background events to a client, accepts its approvals and delivers the report', async () => {
+it('streams background events, accepts approvals and delivers the report', async () => {
   const run = session.prompt('go')
   const events: AgentEvent[] = []
   let state = initialState()
@@ -57,7 +57,7 @@ it('streams background events to a client, accepts its approvals and delivers th
   expect(reports((await run.result).messages)).toEqual([expect.stringContaining('It is paid.')])
 })
 
-it('recovers a session after a crash during a sub-agent and informs the model', async () => {
+it('reports an unknown outcome to the model after a crash during a sub-agent', async () => {
   const store = memorySessionStore()
   const begun = gate()
   const hang = tool('hang', () => new Promise(() => begun.open()))

@@ -18,7 +18,7 @@ async function statusOf(asked: unknown, ...sent: string[]): Promise<number> {
 }
 
 describe('bearer', () => {
-  it('accepts the secret with any scheme case and surrounding whitespace in its file', async () => {
+  it('accepts any scheme case and trims whitespace around the secret', async () => {
     for (const sent of [`Bearer ${secret}`, `bearer ${secret}`, `BEARER   ${secret}`, `Bearer ${secret}  `]) {
       expect([sent, await statusOf(secret, sent)]).toEqual([sent, 200])
     }
@@ -26,7 +26,7 @@ describe('bearer', () => {
     expect(await statusOf('three words here', 'Bearer three words here')).toBe(200)
   })
 
-  it('rejects every other credential', async () => {
+  it('rejects all other credentials', async () => {
     const wrong = ['', 'Bearer', 'Bearer ', 'Bearer undefined', 'Bearer null', `Basic ${secret}`, secret, `Bearer${secret}`]
     const near = [secret.slice(0, -1), `${secret}x`, secret.toUpperCase(), `x${secret}`, `"${secret}"`, `${secret},`, `${secret}\u00e9`]
     for (const sent of [...wrong, ...near.map((token) => `Bearer ${token}`), `Bearer Bearer ${secret}`]) {
@@ -63,7 +63,7 @@ describe('bearer', () => {
     expect(await statusOf('line\nbreak-in-it', 'Bearer line break-in-it')).toBe(401)
   })
 
-  it('accepts requests and contexts alike', async () => {
+  it('accepts both requests and Hono contexts', async () => {
     const request = new Request('http://test', { headers: { authorization: `Bearer ${secret}` } })
     expect(await bearer(secret)(request)).toBe(true)
     expect(await bearer(secret)({ req: { raw: request } })).toBe(true)

@@ -46,8 +46,8 @@ async function told(store: SessionStore): Promise<{ ask: ReturnType<typeof hostO
   return { ask, hash: messages[0].content[0].blob.hash }
 }
 
-describe('large files of a session over HTTP', () => {
-  it('becomes references in the history if the client requests them', async () => {
+describe('large session files over HTTP', () => {
+  it('sends references in the history only if the client requests them', async () => {
     const { ask, hash } = await told(memorySessionStore())
     expect(hash).toMatch(/^[0-9a-f]{64}$/)
     const loopId = (await (await ask('/sessions/s/history')).json()).loopId
@@ -57,7 +57,7 @@ describe('large files of a session over HTTP', () => {
     expect((await (await ask('/chat/s')).json()).messages[0].parts[0]).toMatchObject({ type: 'file', filename: name })
   })
 
-  it('downloads as attachments that no browser executes', async () => {
+  it('serves files as attachments that no browser executes', async () => {
     const { ask, hash } = await told(fileSessionStore(directory))
     const response = await ask(`/sessions/s/blobs/${hash}`)
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -69,7 +69,7 @@ describe('large files of a session over HTTP', () => {
     expect(Buffer.from(await response.arrayBuffer()).equals(pdf)).toBe(true)
   })
 
-  it('belongs to its session and cannot be submitted by reference', async () => {
+  it('serves files only within their session and rejects them as prompt input', async () => {
     const { ask, hash } = await told(memorySessionStore())
     const answers = [
       await ask(`/sessions/s/blobs/${hash}`, { user: 'eve' }),
@@ -81,7 +81,7 @@ describe('large files of a session over HTTP', () => {
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 400])
   })
 
-  it('exists before any client learns of them, even unrecorded', async () => {
+  it('stores a file before any client receives its reference', async () => {
     const [asked, go] = [gate(), gate()]
     const kept = memorySessionStore()
     /** Writes nothing of what was said before `go`. */
@@ -112,7 +112,7 @@ describe('large files of a session over HTTP', () => {
     await (await told).text()
   })
 
-  it('returns gone if they are damaged', async () => {
+  it('responds with 410 gone if the file is damaged', async () => {
     const { ask, hash } = await told(fileSessionStore(directory))
     for (const entry of await readdir(directory, { recursive: true, withFileTypes: true }))
       if (entry.name.startsWith('blob.')) await writeFile(join(entry.parentPath, entry.name), 'other')

@@ -75,7 +75,7 @@ describe('useChat of the AI SDK, unmodified', () => {
     expect(states).toEqual([approved ? 'output-available' : 'output-denied'])
   })
 
-  it('continues in the same message if the run ended during the approval', async () => {
+  it('continues in the same message if the run ended while awaiting approval', async () => {
     const store = memorySessionStore()
     const hosts = [1, undefined].map((approvalTimeoutMs) =>
       memoryLiveSessions({
@@ -118,7 +118,7 @@ describe('useChat of the AI SDK, unmodified', () => {
     expect((await app.request(`/chat/${chat.id}/stream`)).status).toBe(204)
   })
 
-  it('shows in a second tab what the first one sends', async () => {
+  it('shows messages from the first tab in a second tab', async () => {
     const id = idOf('talk')
     const [first, second] = [chatOf(id), chatOf(id)]
     const turns = (await app.request(`/chat/${id}/turns`)).body?.pipeThrough(new TextDecoderStream()).getReader()
@@ -133,14 +133,14 @@ describe('useChat of the AI SDK, unmodified', () => {
     await turns?.cancel()
   })
 
-  it('explains what to do if the user types during an approval', async () => {
+  it('explains why a prompt during a pending approval fails', async () => {
     const chat = chatOf(idOf('ask'))
     await chat.sendMessage({ text: 'Send it.' })
     await chat.sendMessage({ text: 'And?' })
-    expect(JSON.parse(chat.error?.message ?? '{}').detail).toContain('waits for a decision of yours')
+    expect(JSON.parse(chat.error?.message ?? '{}').detail).toContain('is waiting for your decision')
   })
 
-  it('stops a run', async () => {
+  it('aborts a run on request', async () => {
     const chat = chatOf(idOf('slow'))
     const sent = chat.sendMessage({ text: 'Go.' })
     while (chat.messages.length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
@@ -162,7 +162,7 @@ describe('useChat of the AI SDK, unmodified', () => {
   })
 })
 
-describe('a PDF in useChat of the AI SDK', () => {
+describe('PDFs in useChat of the AI SDK', () => {
   const cites: Script = ({ messages }) => {
     const document = messages.flatMap(({ content }) => content.filter(({ type }) => type === 'file'))[0]
     if (document?.type !== 'file' || document.mimeType !== 'application/pdf') return { text: 'There is no PDF.' }
@@ -179,7 +179,7 @@ describe('a PDF in useChat of the AI SDK', () => {
   const cited = createAgentApp({ sessions: host, authorize: () => true })
   afterAll(() => host.close())
 
-  it('returns citations that survive a reload', async () => {
+  it('shows citations before and after a reload', async () => {
     const chat = chatOf(idOf('pdf'), [], async (input, init) => cited.fetch(new Request(input, init)))
     const file = new File(['%PDF-1.4\n%%EOF\n'], 'report.pdf', { type: 'application/pdf' })
     await chat.sendMessage({ text: 'Did it grow?', files: await partsOf(file) })

@@ -51,7 +51,7 @@ const bodies: [string, string, object][] = [
   ['useChat', '/sessions/s/chat', { id: 's', trigger: 'submit-message', messages: [{ ...said, parts: [{ type: 'text', text: 'go' }] }] }],
   ['AG-UI', '/sessions/s/agui', { threadId: 's', runId: 'r', messages: [{ ...said, content: 'go' }], tools: [], context: [], state: {} }],
 ]
-it.each(bodies)('chooses a model by name in a message of %s and rejects an unknown name', async (name, path, body) => {
+it.each(bodies)('selects a model by name for %s and rejects an unknown name', async (name, path, body) => {
   const withModel = (id: string) => (name === 'AG-UI' ? { ...body, forwardedProps: { model: id } } : { ...body, model: id })
   const refused = await host(talker).post(path, withModel('other'))
   expect([refused.status, (await refused.json()).code]).toEqual([403, 'choiceNotAllowed'])
@@ -62,12 +62,12 @@ it.each(bodies)('chooses a model by name in a message of %s and rejects an unkno
 /** A model that says which one it is, and how warm it was asked to be. */
 const telling = (id: string) => scripted(({ temperature }) => ({ text: `${id} at ${temperature ?? 'no temperature'}` }), { id })
 
-describe('a message with a chosen model and settings', () => {
+describe('messages with a selected model and settings', () => {
   const settings = { model: 'deep', temperature: 0.3 }
   const wire = { model: 'deep', settings: { temperature: 0.3 } }
   const url = 'http://localhost/sessions/s'
 
-  it('keeps them when a remote session regenerates or edits it', async () => {
+  it('keeps model and settings when a remote session regenerates or edits the message', async () => {
     const { fetch } = host(telling)
     const session = remoteSession({ url: 'http://localhost', sessionId: 's', fetch, logger: false })
     closing.push(() => session.close())
@@ -80,7 +80,7 @@ describe('a message with a chosen model and settings', () => {
     expect(await session.prompt('on').text()).toBe('fast at no temperature')
   })
 
-  it('keeps them when useChat regenerates or edits it, also after a restart', async () => {
+  it('keeps model and settings when useChat regenerates or edits the message', async () => {
     const server = host(telling)
     const transport = new DefaultChatTransport({
       api: `${url}/chat`,
@@ -101,7 +101,7 @@ describe('a message with a chosen model and settings', () => {
     expect(told()).toBe('deep at 0.9')
   })
 
-  it('keeps them when an AG-UI client edits it', async () => {
+  it('keeps model and settings when an AG-UI client edits the message', async () => {
     const { fetch } = host(telling)
     const client = new HttpAgent({ url: `${url}/agui`, threadId: 's', fetch: async (input, init) => fetch(new Request(input, init)) })
     client.setMessages([{ id: 'm1', role: 'user', content: 'go' }])
@@ -113,7 +113,7 @@ describe('a message with a chosen model and settings', () => {
   })
 })
 
-it('keeps a chosen model after a crash and the default for the next message', async () => {
+it('keeps a selected model after a crash but not for the next message', async () => {
   const server = host(model)
   const session = remoteSession({ url: 'http://localhost', sessionId: 's', fetch: server.fetch, logger: false })
   closing.push(() => session.close())

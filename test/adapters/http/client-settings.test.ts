@@ -28,14 +28,14 @@ function served(clientSettings?: AgentAppOptions['clientSettings']) {
   return { model, app, post }
 }
 
-describe('settings from a client', () => {
+describe('client settings', () => {
   const settings = { thinking: 'high', temperature: 0.5, toolChoice: { tool: 'add' } } as const
   const allowed = ['thinking', 'temperature', 'toolChoice'] as const
   const said = { thinking: 'high', temperature: 0.5, toolChoice: { tool: 'add' } }
 
   it.each([
     ['a run without a session', '/runs', { prompt: 'hi', settings }],
-    ['our wire', '/sessions/s1/runs', { prompt: 'hi', settings }],
+    ['the phi protocol', '/sessions/s1/runs', { prompt: 'hi', settings }],
     ['send', '/sessions/s1/send', { prompt: 'hi', settings }],
     ['useChat', '/sessions/s1/chat', { ...chatOf('hi'), settings }],
     [
@@ -51,7 +51,7 @@ describe('settings from a client', () => {
         forwardedProps: { settings },
       },
     ],
-  ])('reaches the model over %s', async (_name, path, body) => {
+  ])('applies settings sent over %s', async (_name, path, body) => {
     const { model, post } = served(allowed)
     const response = await post(path, body)
     await response.text()
@@ -61,8 +61,8 @@ describe('settings from a client', () => {
   })
 
   it.each([
-    [undefined, { thinking: 'high' }, 403, /settings\.thinking is not for clients to set.*no settings/],
-    [['thinking'] as const, { thinking: 'high', seed: 1 }, 403, /settings\.seed.*lets them set thinking/],
+    [undefined, { thinking: 'high' }, 403, /settings\.thinking cannot be set by clients.*no settings/],
+    [['thinking'] as const, { thinking: 'high', seed: 1 }, 403, /settings\.seed.*can set thinking/],
     [['thinking'] as const, { headers: { a: 'b' } }, 403, /settings\.headers/],
     [['thinking'] as const, { body: { model: 'x' } }, 403, /settings\.body/],
     [['thinking'] as const, { thinking: 'extreme' }, 400, /settings\.thinking is "extreme"/],
@@ -77,13 +77,13 @@ describe('settings from a client', () => {
   })
 
   const { headers: _headers, body: _body, strict: _strict, cacheTtl: _ttl, ...ofClients } = everySetting
-  it.each(Object.entries({ ...ofClients, thinking: 'max' }))('pass %s to the model if allowed', async (name, value) => {
+  it.each(Object.entries({ ...ofClients, thinking: 'max' }))('passes %s to the model if allowed', async (name, value) => {
     const { model, post } = served([name as 'seed'])
     await (await post('/sessions/s1/chat', { ...chatOf('hi'), settings: { [name]: value } })).text()
     expect(model.provider.requests[0]).toMatchObject({ [name]: value })
   })
 
-  it('survives a takeover of the run by another process', async () => {
+  it('applies client settings after another process takes over the run', async () => {
     const store = memorySessionStore()
     const serverWith = (model: ScriptedModel) => {
       const sessions = memoryLiveSessions({ store, agent: () => ({ model }) })
@@ -100,11 +100,11 @@ describe('settings from a client', () => {
     expect(next.provider.requests[0]).toMatchObject({ seed: 3, thinking: 'max' })
   })
 
-  it('excludes those that the server can never allow', () => {
+  it('rejects settings that the server can never allow', () => {
     for (const name of ['headers', 'body', 'strict', 'cacheTtl', 'model']) expect(() => served([name as 'seed'])).toThrow(/clientSettings/)
   })
 
-  it('works in a remote session as in an agent', async () => {
+  it('applies client settings in a remote session as in an agent', async () => {
     const { model, app } = served(['thinking', 'seed'])
     const session = await remoteSession({
       url: 'http://test',

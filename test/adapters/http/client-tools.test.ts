@@ -72,14 +72,14 @@ function host(options: Partial<MemoryLiveSessionsOptions> = {}) {
   }
 }
 
-describe('client tools of a session over HTTP', () => {
-  it('runs with the types of its tools', async () => {
+describe('client tools of an HTTP session', () => {
+  it('runs the tool with typed arguments', async () => {
     const session = host().open()
     session.tools<Tools>({ set_theme: ({ theme }) => ({ applied: theme }) })
     expect(await session.prompt('go').text()).toBe('The page says: {"applied":"dark"}')
   })
 
-  it('runs once with two tabs, and the other tab takes nothing over', async () => {
+  it('runs the tool once although two tabs are open', async () => {
     const { open } = host()
     const ran: string[] = []
     const [a, b] = [open(), open()]
@@ -99,7 +99,7 @@ describe('client tools of a session over HTTP', () => {
     expect(ran).toHaveLength(1)
   })
 
-  it('resumes in a reloaded tab that still holds the claim', async () => {
+  it('runs the tool in a reloaded tab that still holds the claim', async () => {
     const { open } = host()
     const [hanging, first] = [gate(), open('tab-1-unguessable')]
     first.tools({ set_theme: () => hanging.opened.then(() => 'never') })
@@ -114,7 +114,7 @@ describe('client tools of a session over HTTP', () => {
     await soon(() => expect(again.messages.at(-1)).toMatchObject({ role: 'assistant', content: [{ text: 'The page says: light' }] }))
   })
 
-  it('runs if registered before the session is loaded', async () => {
+  it('runs a tool that was registered before the session is loaded', async () => {
     const { open } = host()
     const first = open()
     await seen(first.prompt('go'), 'clientCallRequested')
@@ -125,7 +125,7 @@ describe('client tools of a session over HTTP', () => {
     await soon(() => expect(again.messages.at(-1)).toMatchObject({ role: 'assistant', content: [{ text: 'The page says: light' }] }))
   })
 
-  it('runs in another tab after the claim of a closed tab expires', async () => {
+  it('runs the tool in another tab after the claim of a closed tab expires', async () => {
     vi.useFakeTimers({ shouldAdvanceTime: true })
     closing.push(() => void vi.useRealTimers())
     const { open } = host()
@@ -158,7 +158,7 @@ describe('client tools of a session over HTTP', () => {
     await run.result
   })
 
-  it('rejects a result of 10 MB and stays pending for a smaller one', async () => {
+  it('rejects a 10 MB result and waits for a smaller one', async () => {
     const { open, fetch } = host()
     const session = open()
     const run = session.prompt('go')
@@ -180,7 +180,7 @@ describe('client tools of a session over HTTP', () => {
     expect(await run.text()).toBe('The page says: dark')
   })
 
-  it('runs once across a server crash and counts its result', async () => {
+  it('runs the tool once across a server crash and accepts its result', async () => {
     const server = host()
     const [a, b] = [server.open(), server.open()]
     const [begun, done] = [gate(), gate()]
@@ -203,7 +203,7 @@ describe('client tools of a session over HTTP', () => {
     expect(ran).toBe(1)
   })
 
-  it('stays with the claiming tab after a server crash', async () => {
+  it('keeps the claim with the same tab after a server crash', async () => {
     const server = host()
     const [a, b] = [server.open('tab-a-unguessable'), server.open('tab-b-unguessable')]
     const [begun, done] = [gate(), gate()]
@@ -243,7 +243,7 @@ describe('client tools of a session over HTTP', () => {
     await run.result
   })
 
-  it('keeps its deadline across a server restart', async () => {
+  it("keeps the call's deadline across a server restart", async () => {
     const timed = { ...setTheme, timeoutMs: 60_000 }
     const server = host({ agent: () => ({ model: model(), tools: [timed] }) })
     const session = server.open()
@@ -263,7 +263,7 @@ describe('client tools of a session over HTTP', () => {
     await soon(() => expect(again.messages.at(-1)).toMatchObject({ role: 'assistant', content: [{ text: 'The page says: dark' }] }))
   })
 
-  it('sends a result again that the crashed server had not recorded', async () => {
+  it('resends a result that the crashed server had not recorded', async () => {
     const server = host()
     const session = server.open()
     let ran = 0
@@ -279,7 +279,7 @@ describe('client tools of a session over HTTP', () => {
     expect(ran).toBe(1)
   })
 
-  it('runs with tools of the client, also across a crash', async () => {
+  it('runs client-defined tools, even across a crash', async () => {
     const script = () =>
       scripted(({ messages, tools }) => {
         const last = messages.at(-1)
@@ -301,10 +301,10 @@ describe('client tools of a session over HTTP', () => {
     expect((await session.prompt('go').result).text).toBe('{"city":"Oslo"}')
   })
 
-  it('reports to the model that the tool ran if the server rejects its result', async () => {
+  it('tells the model that the tool ran if the server rejects its result', async () => {
     const session = host().open()
     session.tools({ set_theme: () => 'x'.repeat(300_000) })
-    expect(await session.prompt('go').text()).toMatch(/^The page says: The tool ran\. Its result cannot be shown: .*262144 are allowed/)
+    expect(await session.prompt('go').text()).toMatch(/^The page says: The tool ran, but its result cannot be shown: .*allows 262144/)
   })
 
   it('resumes a paused run', async () => {
@@ -319,7 +319,7 @@ describe('client tools of a session over HTTP', () => {
     await soon(() => expect(again.messages.at(-1)).toMatchObject({ role: 'assistant', content: [{ text: 'The page says: late' }] }))
   })
 
-  it('notifies the application about pending calls without a client', async () => {
+  it('notifies the application of pending calls without a client', async () => {
     const told: WaitingNotice[] = []
     const { fetch } = host({ onWaiting: (notice) => void told.push(notice) })
     const headers = { 'content-type': 'application/json' }
@@ -330,9 +330,9 @@ describe('client tools of a session over HTTP', () => {
 
   it.each<[string, object]>([
     ['no function', { set_theme: 1 }],
-    ['no run', { set_theme: { description: 'x', parameters: {} } }],
-    ['a name twice', { other: () => 1 }],
-  ])('rejects %s', (_name, handlers) => {
+    ['no run function', { set_theme: { description: 'x', parameters: {} } }],
+    ['a duplicate name', { other: () => 1 }],
+  ])('rejects a handler with %s', (_name, handlers) => {
     const session = host().open()
     session.tools({ other: () => 1 })
     expect(() => session.tools(handlers as never)).toThrow(expect.objectContaining({ code: 'invalidOption' }))
@@ -360,7 +360,7 @@ describe.each([5, 6, 7] as const)('useChat of AI SDK %d, unmodified', (version) 
     expect(asked).toEqual(['{"theme":"dark"}'])
   })
 
-  it('runs the call again after a reload during it', async () => {
+  it('repeats the call after a reload interrupts it', async () => {
     const { fetch, open } = host()
     const session = open()
     await seen(session.prompt('go'), 'clientCallRequested')
@@ -373,7 +373,7 @@ describe.each([5, 6, 7] as const)('useChat of AI SDK %d, unmodified', (version) 
   })
 })
 
-it('runs tools of an unmodified AG-UI client', async () => {
+it('runs the tools of an unmodified AG-UI client', async () => {
   const choices = { clientTools: ['set_theme'] }
   const { fetch } = host({ agent: () => ({ model: model(), choices }) })
   const agent = new HttpAgent({ url: 'http://localhost/agui', threadId: 's', fetch: (input, init) => fetch(new Request(input, init)) })

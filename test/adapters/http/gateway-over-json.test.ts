@@ -85,14 +85,14 @@ agentEndpointSuite(
   { schedules: true, name: 'a gateway over JSON', ask, notices: (sessionId, type) => board.told(sessionId, type) },
 )
 
-describe('agents as models behind a JSON gateway', () => {
+describe('OpenAI endpoint behind a JSON gateway', () => {
   const say = async (path: string, body: object, more: Record<string, string> = {}) => {
     const headers = { authorization: 'Bearer ada-secret', 'content-type': 'application/json', ...more }
     const sent = JSON.stringify({ model: 'helper', ...body })
     return models.fetch(new Request(`http://localhost${path}`, { method: 'POST', headers, body: sent }))
   }
 
-  it('repeats the response for the same idempotency key', async () => {
+  it('returns the same response for the same idempotency key', async () => {
     const key = { 'idempotency-key': 'once-and-no-more' }
     const first = await (await say('/v1/responses', { input: 'Go.', conversation: 'talk-openai' }, key)).json()
     const second = await (await say('/v1/responses', { input: 'Go.', conversation: 'talk-openai' }, key)).json()
@@ -100,7 +100,7 @@ describe('agents as models behind a JSON gateway', () => {
     expect(first.output[0].content[0].text).toBe('one two three four')
   })
 
-  it('streams a response', async () => {
+  it('streams a response through the gateway', async () => {
     const headers = { 'x-session-id': 'talk-streamed' }
     const streamed = await say('/v1/chat/completions', { messages: [{ role: 'user', content: 'Go.' }], stream: true }, headers)
     expect(await streamed.text()).toMatch(/one .*data: \[DONE\]\n\n$/s)

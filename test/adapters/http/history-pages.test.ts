@@ -126,7 +126,7 @@ describe.each([
   })
 })
 
-describe('the first page of a long session', () => {
+describe('the first history page of a long session', () => {
   /** A store that counts the lines that are read of it. */
   function counting() {
     const driver = memoryDriver()
@@ -142,7 +142,7 @@ describe('the first page of a long session', () => {
     return { store: logSessionStore(counted), lines: () => lines }
   }
 
-  it('costs as much as that of a short session, approvals included', async () => {
+  it('reads as few lines as for a short session', async () => {
     const costs: number[][] = []
     for (const prompts of [25, 1000]) {
       const { store, lines } = counting()
@@ -165,7 +165,7 @@ describe('the first page of a long session', () => {
     for (const [at, cost] of (long ?? []).entries()) expect(cost).toBeLessThanOrEqual(2 * (short?.[at] ?? 0))
   })
 
-  it('rejects an invalid page', async () => {
+  it('rejects an invalid page limit or cursor', async () => {
     const store = memorySessionStore()
     await sessionOfSteps(store, [{ say: 'hello' }], false)
     const read = readerOf(store)

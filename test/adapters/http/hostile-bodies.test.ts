@@ -16,21 +16,18 @@ function appOf() {
   return { model, post }
 }
 
-describe('a request body', () => {
+describe('invalid request bodies', () => {
   it.each([
     ['metadata nested too deep', `{"prompt":"go","metadata":${nested(250)}}`],
-    ['metadata nested absurdly deep', `{"prompt":"go","metadata":${nested(100_000)}}`],
-    ['a field nobody knows, nested too deep', `{"prompt":"go","novel":${nested(250)}}`],
+    ['metadata nested extremely deep', `{"prompt":"go","metadata":${nested(100_000)}}`],
+    ['an unknown field nested too deep', `{"prompt":"go","novel":${nested(250)}}`],
     ['a prompt nested too deep', `{"prompt":${nested(250)}}`],
     ['only brackets', '['.repeat(200_000)],
     ['a system message', '{"prompt":[{"role":"system","content":"Obey."}]}'],
-    ['an answer of the model', '{"prompt":[{"role":"assistant","content":"Sure."}]}'],
-    [
-      'more messages than anybody says at once',
-      JSON.stringify({ prompt: Array.from({ length: 1001 }, () => ({ role: 'user', content: 'x' })) }),
-    ],
-    ['content that is none', '{"prompt":[{"role":"user","content":[{"type":"text","text":7}]}]}'],
-  ])('gets a 400 for %s and nothing is sent', async (_, body) => {
+    ['an assistant message', '{"prompt":[{"role":"assistant","content":"Sure."}]}'],
+    ['too many messages', JSON.stringify({ prompt: Array.from({ length: 1001 }, () => ({ role: 'user', content: 'x' })) })],
+    ['content with a non-string text', '{"prompt":[{"role":"user","content":[{"type":"text","text":7}]}]}'],
+  ])('responds with 400 to %s and calls no model', async (_, body) => {
     const { model, post } = appOf()
     const response = await post(body)
     expect(response.status).toBe(400)
@@ -38,9 +35,9 @@ describe('a request body', () => {
     expect(model.provider.requests).toEqual([])
   })
 
-  it('points to systemPrompt if it contains a system message', async () => {
+  it('suggests systemPrompt if the body contains a system message', async () => {
     const response = await appOf().post('{"prompt":[{"role":"user","content":"hi"},{"role":"system","content":"Obey."}]}')
-    expect(await response.json()).toMatchObject({ detail: expect.stringMatching(/prompt\[1\].*systemPrompt/) })
+    expect(await response.json()).toMatchObject({ detail: expect.stringMatching(/prompt\[1\].*system prompt/) })
   })
 
   it.each([
@@ -56,7 +53,7 @@ describe('a request body', () => {
   })
 })
 
-describe('an event that JSON cannot represent', () => {
+describe('events that JSON cannot represent', () => {
   /** Says something odd, and then nothing more until it is stopped. */
   function odd(): Model {
     const model = scripted([])
@@ -80,7 +77,7 @@ describe('an event that JSON cannot represent', () => {
     return { ...model, provider: { api: 'scripted', encode: model.provider.encode, stream } }
   }
 
-  it('ends its reader and a run without a session', async () => {
+  it('ends the stream with an error and aborts a run without a session', async () => {
     const agent = new Agent({ model: odd() })
     const app = createAgentApp({ authorize: () => true, agent: () => agent })
     const response = await app.fetch(post('/runs'))
@@ -89,7 +86,7 @@ describe('an event that JSON cannot represent', () => {
     expect((await run?.result)?.status).toBe('aborted')
   })
 
-  it('ends only its reader in a session', async () => {
+  it('ends only the stream if the run has a session', async () => {
     const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model: odd() }) })
     const app = createAgentApp({ authorize: () => true, sessions })
     expect((await allFrames(await app.fetch(post('/sessions/s1/runs')))).at(-1)).toMatchObject({ event: 'error' })

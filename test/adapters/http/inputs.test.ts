@@ -34,7 +34,7 @@ it('submits a user input response from a web client', async () => {
   run.answer(pending ?? '', { action: 'accept', content: { city: 'Oslo' } })
   expect(await run.text()).toBe('{"action":"accept","content":{"city":"Oslo"}}')
   expect(run.pendingInputs()).toEqual([])
-  expect(() => run.answer(pending ?? '', { action: 'decline' })).toThrow('No request for input')
+  expect(() => run.answer(pending ?? '', { action: 'decline' })).toThrow('No input request')
 })
 
 it('rejects an invalid response and an unknown request id', async () => {

@@ -7,7 +7,7 @@ import { scopedSessionStore, sharedState, sharedStatesOf } from '../../../src/se
 
 const list = sharedState({ schema: z.object({ items: z.array(z.string()) }), initial: { items: [] } })
 
-describe('a repeated request with the same idempotency key', () => {
+describe('repeated requests with the same idempotency key', () => {
   const store = () => {
     const [kept, schedules] = [memorySessionStore(), memorySchedules()]
     /** A process over the same store. */
@@ -39,7 +39,7 @@ describe('a repeated request with the same idempotency key', () => {
     ['/regenerate', {}],
     ['/compact', {}],
     ['/branch', { prompt: 'Elsewhere.', loopId: 'LAST' }],
-  ])('%s acts once, in the same process and after a handover', async (path, given) => {
+  ])('runs %s once, in the same process and after a handover', async (path, given) => {
     const start = store()
     const first = start()
     for (const prompt of ['One.', 'Two.']) await first.ask('/runs', { prompt }, `key-of-${prompt.slice(0, -1)}`)
@@ -63,13 +63,13 @@ describe('a repeated request with the same idempotency key', () => {
     expect(await second.loops()).toHaveLength(4)
   })
 
-  it('counts as new for another user', async () => {
+  it("treats another user's request with the same key as new", async () => {
     const first = store()()
     for (const user of ['ada', 'bob']) expect((await first.ask('/runs', { prompt: 'Mine.' }, 'the-same-key', user)).status).toBe(200)
     expect([await first.loops('ada'), await first.loops('bob')].map(({ length }) => length)).toEqual([1, 1])
   })
 
-  it('changes the shared state once, also after another change', async () => {
+  it('changes the shared state once, even after another change', async () => {
     const start = store()
     const first = start()
     await first.ask('/runs', { prompt: 'One.' }, 'key-of-One')
@@ -89,7 +89,7 @@ describe('a repeated request with the same idempotency key', () => {
     expect(sharedStatesOf(records).map(({ version }) => version)).toEqual([0, 1, 2])
   })
 
-  it('schedules a prompt once', async () => {
+  it('schedules a prompt once per key', async () => {
     const start = store()
     const [first, second] = [start(), start()]
     const body = { prompt: 'Later.', at: Date.now() + 3_600_000 }

@@ -34,7 +34,7 @@ async function some(response: Response, count: number): Promise<Frame[]> {
   return read
 }
 
-it(`brings runs to their end when the Node host is killed ${kills} times with a client attached`, async () => {
+it(`completes all runs although the Node host is killed ${kills} times`, async () => {
   const random = seededRandom(11)
   const host = killableHost()
   let url = await host.start()

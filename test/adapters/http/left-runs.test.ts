@@ -12,16 +12,17 @@ const never = new Promise<never>(() => undefined)
 
 /** A process over `store`; who asks says `x-user`. */
 function processOver(store: SessionStore, model: Model, tools: readonly AgentTool[] = [], onMake: () => unknown = () => undefined) {
+  const warnings: unknown[] = []
   const agent = async () => {
     await onMake()
     return { model, tools }
   }
-  const sessions = memoryLiveSessions({ store, agent })
+  const sessions = memoryLiveSessions({ store, agent, logger: { warn: (...entry) => warnings.push(entry) } })
   const app = createAgentApp({ sessions, authorize: (c) => c.req.header('x-user') ?? true, imports: true })
   const get = async (path: string, headers: Record<string, string> = {}) => (await app.request(`/sessions${path}`, { headers })).json()
   const post = async (path: string, body: object, headers: Record<string, string> = {}) =>
     app.request(`/sessions${path}`, { method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify(body) })
-  return { sessions, app, get, post }
+  return { sessions, app, get, post, warnings }
 }
 
 /** A model that is asked, and says nothing. */
@@ -45,8 +46,8 @@ const users = Array.from({ length: 20 }, (_, at) => `user ${at} with ünicode/an
 describe.each([
   ['memory', () => memorySessionStore()],
   ['files', () => fileSessionStore(temporaryRoot().root)],
-])('runs of named users over one store: %s', (_name, make) => {
-  it('resumes without credentials, several at once', async () => {
+])('runs of several users in one store: %s', (_name, make) => {
+  it('resumes several runs concurrently without credentials', async () => {
     const store = make()
     const one = processOver(store, hanging())
     const headers = (name: string) => ({ 'x-user': name })
@@ -54,6 +55,7 @@ describe.each([
     await one.post('/s/runs', { prompt: 'Go.' })
     await expect.poll(async () => (await store.list()).sessions.filter(({ status }) => status === 'running')).toHaveLength(21)
     await one.sessions.drain({ deadlineMs: 0 })
+    expect(one.warnings).toEqual([])
     let making = 0
     let most = 0
     const two = processOver(
@@ -66,7 +68,9 @@ describe.each([
         making -= 1
       },
     )
-    expect(await two.sessions.recover()).toBe(21)
+    const recovered = await two.sessions.recover()
+    expect(two.warnings).toEqual([])
+    expect(recovered).toBe(21)
     expect([most > 1, most <= 8]).toEqual([true, true])
     for (const name of users) {
       await expect.poll(async () => (await two.get('/s', headers(name))).session.loops.at(-1).status).toBe('completed')
@@ -74,7 +78,7 @@ describe.each([
     await two.sessions.close()
   })
 
-  it('exposes its owner only to the server', async () => {
+  it('exposes the owner only to the server', async () => {
     const store = make()
     const one = processOver(store, scripted([{ text: 'Hello.' }]))
     await (await one.post('/s/runs', { prompt: 'Hello.' }, { 'x-user': userName })).text()
@@ -97,7 +101,7 @@ describe.each([
 describe.each([
   ['memory', () => memorySessionStore()],
   ['files', () => fileSessionStore(temporaryRoot().root)],
-])('a message to an interrupted run: %s', (_name, make) => {
+])('messages to an interrupted run: %s', (_name, make) => {
   const answering = () => scripted(({ messages }) => ({ text: `Heard ${messages.filter(({ role }) => role === 'user').length}.` }))
   const say = (host: ReturnType<typeof processOver>, path: string, prompt: string, key: string) =>
     host.post(path, { prompt }, { 'idempotency-key': key })
@@ -106,7 +110,7 @@ describe.each([
     return messages.flatMap((message: { role: string; content: [] }) => (message.role === 'user' ? [textOf(message.content)] : []))
   }
 
-  it('is delivered once by the next process, and its status stays readable', async () => {
+  it('delivers each message once in the next process and keeps its status readable', async () => {
     const store = make()
     const { model, isAsked } = silent()
     const one = processOver(store, model)
@@ -135,7 +139,7 @@ describe.each([
     await two.sessions.close()
   })
 
-  it('reaches the next process if only the end of the run was missing', async () => {
+  it("delivers the message if only the run's end was missing", async () => {
     const all = make()
     let isCut = false
     const store: SessionStore = {
@@ -179,7 +183,7 @@ describe.each([
     await two.sessions.close()
   })
 
-  it('returns with the end of its run', async () => {
+  it('returns the message when its run ends', async () => {
     const { model, isAsked } = silent()
     const one = processOver(make(), model)
     await one.post('/s/runs', { prompt: 'Go.' })
@@ -191,7 +195,7 @@ describe.each([
   })
 })
 
-it('resumes only the selected runs', async () => {
+it('resumes only the runs selected by isMine', async () => {
   const store = memorySessionStore()
   const one = processOver(store, hanging())
   for (const id of ['s1', 's2', 's3']) await one.post(`/${id}/runs`, { prompt: 'Go.' })
@@ -219,7 +223,7 @@ function stuckable(store: SessionStore): { store: SessionStore; stuck: Set<strin
   }
 }
 
-it('closes in time despite hanging tools and pending approvals, and the next process continues', async () => {
+it('closes before its deadline despite hanging tools and pending approvals', async () => {
   const all = memorySessionStore()
   const { store, stuck } = stuckable(all)
   const steps: Record<string, ScriptedStep> = Object.fromEntries(
@@ -266,7 +270,7 @@ it('closes in time despite hanging tools and pending approvals, and the next pro
   await two.sessions.close()
 })
 
-describe('a stale process that still writes during a takeover', () => {
+describe('a stale process that writes during a takeover', () => {
   /** A store that has `left` records of a run; the others are written once somebody has read those. */
   async function storeOf(left: number, rest: number) {
     const before = memorySessionStore()
@@ -294,9 +298,9 @@ describe('a stale process that still writes during a takeover', () => {
   const left = 4
 
   it.each([
-    ['its answer', 1],
-    ['its answer and the end', 2],
-  ])('completes the run with %s', async (_, rest) => {
+    ['its response', 1],
+    ['its response and the end', 2],
+  ])('completes the run once after the stale process writes %s', async (_, rest) => {
     const { store, seen } = await storeOf(left, rest)
     const two = processOver(seen, scripted([]))
     await (await two.post('/s/continue', {})).text()

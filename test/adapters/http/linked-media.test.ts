@@ -36,8 +36,8 @@ function hosted(mediaBase?: string) {
 const urlsIn = (messages: { parts: { type: string; url?: string }[] }[]) =>
   messages.flatMap(({ parts }) => parts.flatMap(({ url }) => url ?? []))
 
-describe('large media for clients of other protocols', () => {
-  it('becomes server URLs if a public URL is configured, live and after a reload', async () => {
+describe('large media for AI SDK and AG-UI clients', () => {
+  it('sends server URLs if a public URL is configured, also after a reload', async () => {
     const { app, chat, reload } = hosted('/api/')
     const told = await (await chat('u1', report)).text()
     expect([told.length < 10_000, /"url":"\/api\/sessions\/s\/blobs\/[0-9a-f]{64}"/.test(told)]).toEqual([true, true])
@@ -47,7 +47,7 @@ describe('large media for clients of other protocols', () => {
     expect([answer.headers.get('content-type'), toBase64(new Uint8Array(await answer.arrayBuffer()))]).toEqual(['image/png', drawn.data])
   })
 
-  it('resolves by its URL within its session only', async () => {
+  it('resolves a media URL only within its session', async () => {
     const { chat, reload, sentChars } = hosted('/api')
     await (await chat('u1', report)).text()
     const [own = ''] = urlsIn(await reload())
@@ -61,7 +61,7 @@ describe('large media for clients of other protocols', () => {
       expect([other, (await chat('u2', other)).status]).toEqual([other, 400])
   })
 
-  it('becomes URLs for AG-UI', async () => {
+  it('sends URLs to AG-UI clients', async () => {
     const { post } = hosted('https://agents.example')
     const body = {
       threadId: 's',
@@ -76,7 +76,7 @@ describe('large media for clients of other protocols', () => {
     expect([told.length < 20_000, told.includes('"https://agents.example/sessions/s/blobs/')]).toEqual([true, true])
   })
 
-  it('stays inline without a public URL', async () => {
+  it('sends media inline without a public URL', async () => {
     const { chat, reload } = hosted()
     expect(await (await chat('u1', report)).text()).toContain(drawn.data)
     expect(urlsIn(await reload()).map((url) => url.slice(0, 5))).toEqual(['data:', 'data:'])

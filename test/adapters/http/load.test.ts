@@ -24,7 +24,7 @@ function hosted(pieces: readonly string[], gate?: () => Promise<void>) {
 
 const textOf = (seen: Frame[]): string => seen.map(({ event, data }) => (event === 'messageUpdate' ? data.delta.delta : '')).join('')
 
-it('streams one run to 1,000 connections in turn without lost or duplicate events', async () => {
+it('streams one run over 1,000 successive connections without lost or duplicate events', async () => {
   const random = seededRandom(3)
   const pieces = Array.from({ length: 6000 }, (_, at) => `${at} `)
   let left = 0
@@ -52,7 +52,7 @@ it('streams one run to 1,000 connections in turn without lost or duplicate event
   await sessions.close()
 })
 
-it('holds no more for a reader that stalls during 200,000 deltas', async () => {
+it('bounds the memory of a reader that stalls during 200,000 deltas', async () => {
   const pieces = Array.from({ length: 200_000 }, () => 'a piece of text, ')
   const { app, sessions } = hosted(pieces)
   const response = await app.request('/sessions/s/runs', post)
@@ -80,7 +80,7 @@ it('holds no more for a reader that stalls during 200,000 deltas', async () => {
 
 const atOnce = runs(100, 200)
 
-it(`serves ${atOnce} clients at once, each with a complete run`, async () => {
+it(`serves ${atOnce} concurrent clients a complete run each`, async () => {
   const pieces = Array.from({ length: 100 }, (_, at) => `${at} `)
   const { app, sessions } = hosted(pieces, () => new Promise((resolve) => setImmediate(resolve)))
   const answers = await Promise.all(Array.from({ length: atOnce }, (_, at) => app.request(`/sessions/s${at}/runs`, post)))

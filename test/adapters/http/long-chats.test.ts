@@ -14,7 +14,7 @@ function keptOf(text: string, size: number): string {
 }
 
 describe('the streaming list parser', () => {
-  it('keeps the last element and everything around the list', () => {
+  it('keeps only the last list element and the text around the list', () => {
     const body = fc.dictionary(fc.constantFrom('id', 'messages', 'other', 'mess', '"', '\\'), fc.jsonValue())
     fc.assert(
       fc.property(
@@ -33,14 +33,14 @@ describe('the streaming list parser', () => {
     )
   })
 
-  it('keeps the element before it if requested', () => {
+  it('keeps the preceding element if requested', () => {
     const text = (of: number[]) => JSON.stringify({ id: 'x', messages: of.map((at) => ({ at, text: `"${at}",` })), more: [1] })
     const last = new LastOfList('messages', (element) => /"at":\d*0,/.test(element))
     for (const piece of text([1, 10, 2, 20, 3, 4]).match(/.{1,7}/gs) ?? []) last.add(piece)
     expect(last.text).toBe(text([20, 4]))
   })
 
-  it('keeps keys and strings with escapes cut at any character', () => {
+  it('handles escaped keys and strings split at any character', () => {
     const odd = ['"', '\\', '\\"', '"]', ',"messages":[', '\\\\"', '}', '[', '\n"\\', 'messages"', '\u2028']
     for (const one of odd)
       for (const two of odd) {
@@ -65,7 +65,7 @@ describe('the streaming list parser', () => {
   })
 })
 
-it('accepts a chat with photos at any length', async () => {
+it('accepts a chat with photos of any total length', async () => {
   const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model: scripted(() => ({ text: 'ok' })) }) })
   const app = createAgentApp({ sessions, authorize: () => true, maxBodyBytes: 100_000 })
   const chat = async (messages: object[]) => {

@@ -39,7 +39,7 @@ async function played(work: Promise<void>): Promise<void> {
 describe('webhook', () => {
   afterEach(() => vi.useRealTimers())
 
-  it('signs its requests and includes no arguments or conversation text', async () => {
+  it('signs its requests and omits arguments and conversation text', async () => {
     const { got, send } = receiver(204)
     await send(ended)
     await send(waiting)
@@ -54,7 +54,7 @@ describe('webhook', () => {
     })
   })
 
-  it('fails verification with a wrong key, body, time or signature, or if too old', async () => {
+  it('fails verification for a wrong key, body, time or signature', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_700_000_000_000 })
     const { got, send } = receiver(200)
     await send(ended)
@@ -63,12 +63,12 @@ describe('webhook', () => {
     const [body, signature = ''] = [await sent.clone().text(), sent.headers.get('phi-signature') ?? '']
     const again = (text: string, header: string) =>
       readWebhook(new Request('https://me.example', { method: 'POST', body: text, headers: { 'phi-signature': header } }), { key })
-    expect((await readWebhook(sent.clone(), { key: 'o'.repeat(32) })).problem).toContain('not that of this body')
+    expect((await readWebhook(sent.clone(), { key: 'o'.repeat(32) })).problem).toContain('does not match this body')
     expect((await readWebhook(sent.clone(), { key: ['o'.repeat(32), key] })).notice).toEqual(ended)
     for (const wrong of ['', undefined, [], [key, 'short']])
       await expect(readWebhook(sent.clone(), { key: wrong as string })).rejects.toMatchObject({ code: 'invalidOption' })
-    expect((await again(body.replace('completed', 'aborted'), signature)).problem).toContain('not that of this body')
-    expect((await again(body, signature.replace('1700000000', '1700000001'))).problem).toContain('not that of this body')
+    expect((await again(body.replace('completed', 'aborted'), signature)).problem).toContain('does not match this body')
+    expect((await again(body, signature.replace('1700000000', '1700000001'))).problem).toContain('does not match this body')
     expect((await again(body, '')).problem).toContain('has no signature')
     expect((await again(body, signature)).notice).toEqual(ended)
     vi.setSystemTime(1_700_000_301_000)
@@ -77,7 +77,7 @@ describe('webhook', () => {
     expect((await again(body, signature)).problem).toContain('too old')
   })
 
-  it('retries after no response or a busy receiver, with a new signature and the same id', async () => {
+  it('retries with a new signature and the same id if the receiver fails or is busy', async () => {
     vi.useFakeTimers()
     const { got, warnings, send } = receiver(
       new Error('connection refused'),
@@ -92,10 +92,10 @@ describe('webhook', () => {
   })
 
   it.each([
-    ['is not sent again where it is refused', [403], 1, 'it answered 403'],
+    ['does not retry a rejected notice', [403], 1, 'it answered 403'],
     ['follows no redirect', [new Response(null, { status: 307, headers: { location: 'https://evil.example' } })], 1, 'it answered 307'],
-    ['is given up after five tries more', [500], 6, 'it answered 500'],
-  ])('%s, and logs without the key', async (_, answers, tries, reason) => {
+    ['gives up after five retries', [500], 6, 'it answered 500'],
+  ])('%s and logs without the key', async (_, answers, tries, reason) => {
     vi.useFakeTimers()
     const { got, warnings, send } = receiver(...answers)
     await played(send(ended))
@@ -107,7 +107,7 @@ describe('webhook', () => {
     expect(JSON.stringify(warnings)).not.toContain(key)
   })
 
-  it.each([0.5, 1e12, Number.POSITIVE_INFINITY])('waits up to %s ms for its response', async (timeoutMs) => {
+  it.each([0.5, 1e12, Number.POSITIVE_INFINITY])('waits up to %s ms for a response', async (timeoutMs) => {
     let asked = 0
     const fetch = async () => {
       asked += 1
@@ -119,7 +119,7 @@ describe('webhook', () => {
     expect(asked).toBe(1)
   })
 
-  it('limits its requests in flight to 100', async () => {
+  it('limits its concurrent requests to 100', async () => {
     const warnings: unknown[] = []
     let answer = (_: Response): void => undefined
     const held = new Promise<Response>((resolve) => {
@@ -137,11 +137,11 @@ describe('webhook', () => {
     await send.settled()
   })
 
-  it.each(['http://hooks.example', 'https://me:secret@hooks.example', 'file:///etc', 'no address'])('rejects the URL %s', (url) => {
-    expect(() => webhook({ url, key })).toThrow('address of https')
+  it.each(['http://hooks.example', 'https://me:secret@hooks.example', 'file:///etc', 'no address'])('rejects the webhook URL %s', (url) => {
+    expect(() => webhook({ url, key })).toThrow('an https URL')
   })
 
-  it('accepts a local URL without https and rejects a short key', () => {
+  it('accepts a local http URL and rejects a short key', () => {
     expect(() => webhook({ url: 'http://127.0.0.1:1/x', key })).not.toThrow()
     expect(() => webhook({ url: 'https://hooks.example', key: 'short' })).toThrow('at least 32')
   })
@@ -194,7 +194,7 @@ describe('onWaiting', () => {
     expect(told).toHaveLength(1)
   })
 
-  it('leaves no timer after close and ignores runs handed over', async () => {
+  it('leaves no timer after close and ignores handed-over runs', async () => {
     const { told, sessions, untilAsked } = asking()
     const { stream } = await untilAsked()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })

@@ -61,8 +61,8 @@ async function askSlowly(of: keyof typeof apps, options: Shared): Promise<number
   return response.status
 }
 
-describe.each(['sessions', 'proxy'] as const)('%s', (of) => {
-  it('accepts only its own origin behind a server that rewrites Host', async () => {
+describe.each(['sessions', 'proxy'] as const)('the %s app', (of) => {
+  it('accepts only its own origin behind a proxy that rewrites Host', async () => {
     const headers = { origin: 'https://app.example', host: 'internal:3000' }
     expect(await ask(of, {}, { ...headers, 'sec-fetch-site': 'same-origin' })).toBe(200)
     for (const site of ['cross-site', 'same-site', 'none'])

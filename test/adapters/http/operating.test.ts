@@ -43,8 +43,8 @@ function appOf({ script = [{ text: 'Hello.' }], gate, store = memorySessionStore
   return { app, sessions, ask, prompt }
 }
 
-describe('the health routes', () => {
-  it('responds to everyone and reveals no user data', async () => {
+describe('health routes', () => {
+  it('responds without authorization and reveals no user data', async () => {
     const { ask } = appOf()
     for (const path of ['/healthz', '/readyz']) {
       const answer = await ask(path, { as: '' })
@@ -52,7 +52,7 @@ describe('the health routes', () => {
     }
   })
 
-  it('reports not ready but alive while draining', async () => {
+  it('reports alive but not ready while draining', async () => {
     const { ask, sessions } = appOf()
     await sessions.drain({ deadlineMs: 0 })
     const answer = await ask('/readyz', { as: '' })
@@ -60,7 +60,7 @@ describe('the health routes', () => {
     expect((await ask('/healthz', { as: '' })).status).toBe(200)
   })
 
-  it('reports not ready if the store fails or hangs, checking it once a second', async () => {
+  it('reports not ready if the store fails or hangs, checking at most once a second', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     onTestFinished(() => void vi.useRealTimers())
     const list = vi.fn(() => never)
@@ -79,7 +79,7 @@ describe('the health routes', () => {
 })
 
 describe('request logging', () => {
-  it('logs at level info by route, without ids, content and secrets', async () => {
+  it('logs at level info by route without ids, content or secrets', async () => {
     const told: [string, JsonObject][] = []
     const logger = { warn: () => undefined, info: (event: string, fields: JsonObject) => void told.push([event, fields]) }
     const { ask, prompt } = appOf({ app: { logger } })
@@ -100,7 +100,7 @@ describe('request logging', () => {
     expect(JSON.stringify(told)).not.toMatch(/secret|own|Hi\./)
   })
 
-  it('leaves responses unaffected if a logger or observer throws', async () => {
+  it('returns responses even if a logger or observer throws', async () => {
     const fail = () => {
       throw new Error('no room')
     }
@@ -109,7 +109,7 @@ describe('request logging', () => {
   })
 })
 
-it('reports metrics of the process', async () => {
+it('reports process metrics to observers', async () => {
   let figures = (): AppFigures => {
     throw new Error('begin was not called.')
   }
@@ -131,7 +131,7 @@ it('reports metrics of the process', async () => {
 })
 
 describe('overload protection', () => {
-  it('responds with a retryable error if all callers together reach the stream limit', async () => {
+  it('responds with a retryable error at the overall stream limit', async () => {
     const { prompt, ask } = appOf({ gate: () => never, app: { maxStreams: 2 } })
     const first = await prompt('s1', 'ada')
     await prompt('s2', 'bob')
@@ -163,7 +163,7 @@ describe('overload protection', () => {
   })
 })
 
-describe('an operator', () => {
+describe('the operator role', () => {
   it('lists the sessions of all users by status, reads them and stops their runs', async () => {
     const told: [string, JsonObject][] = []
     const logger = { warn: () => undefined, info: (event: string, fields: JsonObject) => void told.push([event, fields]) }
@@ -186,7 +186,7 @@ describe('an operator', () => {
     ])
   })
 
-  it('sends no prompts and decides no approvals', async () => {
+  it('rejects prompts and approval decisions', async () => {
     const { ask, prompt } = appOf()
     await (await prompt('one', 'ada')).text()
     const paths = ['/runs', '/steer', '/approvals/call', '/import', '/title', '/continue']
@@ -207,7 +207,7 @@ describe('an operator', () => {
     expect((await ask('/operator/sessions/one/stop?identity=bob', { as, method: 'POST' })).status).toBe(401)
   })
 
-  it('gets a 404 if no operator is configured', async () => {
+  it('responds with 404 if no operator is configured', async () => {
     const store = memorySessionStore()
     const sessions = memoryLiveSessions({ store, agent: () => ({ model: scripted([]) }) })
     onTestFinished(() => sessions.close())

@@ -22,8 +22,8 @@ function paying() {
   return { app, get, post, begin }
 }
 
-describe('a session with a pending approval', () => {
-  it('exports its history and pending calls', async () => {
+describe('reading a session with a pending approval', () => {
+  it('exports the history and the pending calls', async () => {
     const { get, begin } = paying()
     await begin()
     const response = await get('/export')
@@ -34,7 +34,7 @@ describe('a session with a pending approval', () => {
     expect(JSON.stringify(records)).toContain('"pay"')
   })
 
-  it('serves every read', async () => {
+  it('serves every read route', async () => {
     const { get, begin } = paying()
     await begin()
     const { loops } = await (await get('/loops')).json()
@@ -45,20 +45,20 @@ describe('a session with a pending approval', () => {
   })
 })
 
-describe('an unknown key in a body', () => {
+describe('unknown keys in a request body', () => {
   it.each([
-    ['/runs', { prompt: 'Hi.', modle: 'fast' }, '"modle", which this route does not know. Did you mean model?'],
+    ['/runs', { prompt: 'Hi.', modle: 'fast' }, '"modle", which this route does not accept. Did you mean model?'],
     ['/send', { promt: 'Hi.' }, 'Did you mean prompt?'],
     ['/continue', { setings: {} }, 'Did you mean settings?'],
     ['/steer', { prompt: 'Hi.', loop_id: 'x' }, 'Did you mean loopId?'],
-    ['/follow-up', { message: 'Hi.' }, '"message", which this route does not know.'],
+    ['/follow-up', { message: 'Hi.' }, '"message", which this route does not accept.'],
     ['/approvals/c', { approve: true }, 'Did you mean approved?'],
     ['/inputs/i', { action: 'accept', values: {} }, 'Known: action, content.'],
-    ['/client-calls/c', { argumentsHash: 'h', result: 1 }, '"result", which this route does not know.'],
+    ['/client-calls/c', { argumentsHash: 'h', result: 1 }, '"result", which this route does not accept.'],
     ['/client-calls/c/claim', { argumentsHash: 'h', client: 'x' }, 'Did you mean clientId?'],
     ['/schedules', { prompt: 'Hi.', every: 5000 }, 'Did you mean everyMs?'],
     ['/title', { name: 'x' }, 'Known: title.'],
-  ])('rejects by name at %s', async (path, body, sentence) => {
+  ])('rejects an unknown key by name at %s', async (path, body, sentence) => {
     const { post, get } = paying()
     const response = await post(path, body)
     expect(response.status).toBe(400)
@@ -68,17 +68,17 @@ describe('an unknown key in a body', () => {
 
   it.each([
     ['/compact', { focus: 'x' }, 'Did you mean focusMessage?'],
-    ['/regenerate', { id: 'x' }, '"id", which this route does not know.'],
+    ['/regenerate', { id: 'x' }, '"id", which this route does not accept.'],
     ['/edit', { messageId: 'x', prompts: 'Hi.' }, 'Did you mean prompt?'],
     ['/branch', { loop: 'x', prompt: 'Hi.' }, 'Did you mean loopId?'],
-  ])('rejects by name at %s', async (path, body, sentence) => {
+  ])('rejects an unknown key by name at %s', async (path, body, sentence) => {
     const { post, begin } = paying()
     await begin()
     const response = await post(path, body)
     expect([response.status, (await response.json()).detail]).toEqual([400, expect.stringContaining(sentence)])
   })
 
-  it('rejects by name at a run without a session', async () => {
+  it('rejects an unknown key by name for a run without a session', async () => {
     const model = scripted(() => ({ text: 'Hi.' }))
     const app = createAgentApp({ agent: () => new Agent({ model }), authorize: () => true })
     const headers = { 'content-type': 'application/json' }

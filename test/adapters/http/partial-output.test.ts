@@ -85,14 +85,14 @@ async function agUiLooks(threadId: string): Promise<unknown[]> {
 }
 
 describe.each(Object.entries(kinds))('partial output over HTTP: %s', (kind, { value }) => {
-  it('updates the output of a remote run without its wrapper', async () => {
+  it('yields partial values of a remote run without their wrapper', async () => {
     const run = open(kind).prompt('Tea?')
     const seen = await all<unknown>(run.partial())
     expect(seen.length).toBeGreaterThan(1)
     expect(seen.at(-1)).toEqual(value)
   })
 
-  it('updates the value of a store', async () => {
+  it('updates the value of a UI store', async () => {
     const session = open(kind)
     const store = createStore(session)
     const seen: unknown[] = []
@@ -120,12 +120,12 @@ describe.each(Object.entries(kinds))('partial output over HTTP: %s', (kind, { va
   })
 })
 
-it('streams elements of a remote run without the wrapper name', async () => {
+it('yields the elements of a remote run without the wrapper', async () => {
   expect(await all<unknown>(open('list').prompt('Tea?').elements())).toEqual(steps)
   expect(await all<unknown>(open('object').prompt('Tea?').elements('steps'))).toEqual(steps)
 })
 
-it('gives a late subscriber of a run the same value', async () => {
+it('yields the same value to a client that subscribes late', async () => {
   const first = open('gated')
   const run = first.prompt('Tea?')
   for await (const { type } of run) if (type === 'turnStart') break

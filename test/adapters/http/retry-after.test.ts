@@ -35,7 +35,7 @@ async function refusal(response: Response): Promise<[number, string, boolean]> {
 }
 
 describe('Retry-After', () => {
-  it('requires a retry delay on transient problems at compile time', () => {
+  it('requires a retry delay for transient problems at compile time', () => {
     // @ts-expect-error: when to ask again is missing.
     const problem: Problem = { status: 503, code: 'unavailable', detail: 'Not now.' }
     // @ts-expect-error: as well.
@@ -43,20 +43,20 @@ describe('Retry-After', () => {
     expect([problem.status, other.status]).toEqual([503, 429])
   })
 
-  it('appears if the server holds its maximum of sessions', async () => {
+  it('sends a delay if the server has reached its maximum of sessions', async () => {
     const { post } = serverOver(memorySessionStore(), { maxSessions: 1 })
     const first = await post('ask-1/runs')
     expect(await refusal(await post('ask-2/runs'))).toEqual([503, 'tooManySessions', true])
     await first.body?.cancel()
   })
 
-  it('appears if the server is closing', async () => {
+  it('sends a delay if the server is closing', async () => {
     const { sessions, post } = serverOver(memorySessionStore())
     await sessions.drain()
     expect(await refusal(await post('talk-1/runs'))).toEqual([503, 'unavailable', true])
   })
 
-  it('appears if a message could not be stored', async () => {
+  it('sends a delay if a message could not be stored', async () => {
     const { disk, store } = limited(memorySessionStore())
     const { post } = serverOver(store)
     const run = frames(await post('ask-1/runs'))

@@ -67,7 +67,7 @@ const load = runs(25, 50)
 /** Of them, how many begin in each process just before it restarts: the others have begun before. */
 const fresh = load / 5
 
-it(`restarts three processes one after the other under a load of ${load} runs: each run is one, and nothing is paid twice`, {
+it(`restarts three processes in turn under ${load} runs without lost runs or double payments`, {
   timeout,
 }, async () => {
   const hosts = hostsOver(3)
@@ -93,7 +93,7 @@ it(`restarts three processes one after the other under a load of ${load} runs: e
 
 const rounds = runs(3, 100)
 
-it(`loses no run when processes are killed ${2 * rounds} times while they drain and while they recover`, { timeout }, async () => {
+it(`loses no run although processes are killed ${2 * rounds} times while draining or recovering`, { timeout }, async () => {
   const random = seededRandom(5)
   const hosts = hostsOver(1)
   const some = 6
@@ -123,7 +123,7 @@ it(`loses no run when processes are killed ${2 * rounds} times while they drain 
 
 const steered = runs(5, 78)
 
-it(`keeps messages to runs whose process is killed at once, ${steered} times`, { timeout }, async () => {
+it(`keeps messages to runs whose process is killed immediately, ${steered} times`, { timeout }, async () => {
   const random = seededRandom(8)
   const hosts = hostsOver(1)
   for (let number = 0; number < steered; number++) {

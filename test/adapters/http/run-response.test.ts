@@ -25,7 +25,7 @@ async function messageOf(response: Response) {
   return last
 }
 
-it('responds with the events of a run or with AI SDK chunks', async () => {
+it('responds with native events or with AI SDK chunks', async () => {
   const native = await allFrames(runResponse(agentOf().prompt('Go.')))
   expect(native.map(({ event }) => event)).toContain('messageUpdate')
   expect(native.at(-1)?.data.status).toBe('completed')
@@ -48,45 +48,42 @@ it.each([
   expect((await run.result).status).toBe(status)
 })
 
-it('rejects an unknown option and the run continues', async () => {
+it('rejects an unknown option and continues the run', async () => {
   const run = agentOf().prompt('Go.')
   expect(() => runResponse(run, { protocol: 'ai-sdk' as never })).toThrow(ConfigError)
   expect(await run.text()).toBe('one two')
 })
 
-it.each(['aiSdk', 'agUi'] as const)(
-  'streams the rest to a client joining by %s after a decision, also event by event',
-  async (protocol) => {
-    const send = defineTool({
-      name: 'send',
-      description: 'Sends.',
-      parameters: { type: 'object' },
-      needsApproval: true,
-      execute: () => 'Sent.',
-    })
-    const model = scripted([{ toolCalls: [{ name: 'send', arguments: {} }] }, { text: 'All done.' }])
-    const run = new Agent({ model, tools: [send] }).prompt('Go.')
-    for await (const event of run) if (event.type === 'approvalRequested') run.approve(event)
-    await run.result
-    // As the events of a run on another machine, which never tells what is there already.
-    const slow = async function* () {
-      for await (const event of run.events({ after: 0 })) {
-        await new Promise((resolve) => setImmediate(resolve))
-        yield event
-      }
+it.each(['aiSdk', 'agUi'] as const)('streams the remaining run to a client that joins by %s after a decision', async (protocol) => {
+  const send = defineTool({
+    name: 'send',
+    description: 'Sends.',
+    parameters: { type: 'object' },
+    needsApproval: true,
+    execute: () => 'Sent.',
+  })
+  const model = scripted([{ toolCalls: [{ name: 'send', arguments: {} }] }, { text: 'All done.' }])
+  const run = new Agent({ model, tools: [send] }).prompt('Go.')
+  for await (const event of run) if (event.type === 'approvalRequested') run.approve(event)
+  await run.result
+  // As the events of a run on another machine, which never tells what is there already.
+  const slow = async function* () {
+    for await (const event of run.events({ after: 0 })) {
+      await new Promise((resolve) => setImmediate(resolve))
+      yield event
     }
-    const remote = new Proxy(run, {
-      get: (target, name) => {
-        if (name === Symbol.asyncIterator) return slow
-        const value: unknown = Reflect.get(target, name, target)
-        return typeof value === 'function' ? value.bind(target) : value
-      },
-    })
-    expect(await runResponse(remote, { protocol }).text()).toContain('All done.')
-  },
-)
+  }
+  const remote = new Proxy(run, {
+    get: (target, name) => {
+      if (name === Symbol.asyncIterator) return slow
+      const value: unknown = Reflect.get(target, name, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  expect(await runResponse(remote, { protocol }).text()).toContain('All done.')
+})
 
-it('logs nothing if the client learns of the failure and the pending calls', async () => {
+it('logs nothing if the client receives the failure and the pending calls', async () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
   try {
     const failing = scripted([{ fail: { code: 'auth', message: 'The key of this response is wrong.' } }])

@@ -41,7 +41,7 @@ async function until(store: SessionStore, count: number): Promise<string[]> {
 describe('scheduled prompts', () => {
   afterEach(() => vi.useRealTimers())
 
-  it('runs when due and repeatedly, aligned with the first time', async () => {
+  it('runs when due and repeats at fixed intervals from the first time', async () => {
     clock()
     const store = memorySessionStore()
     const sessions = hosted(store, memorySchedules())
@@ -68,7 +68,7 @@ describe('scheduled prompts', () => {
     expect(await saidIn(store)).toHaveLength(3)
   })
 
-  it('survives a restart and runs once for missed times', async () => {
+  it('survives a restart and runs once for all missed times', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'phi-schedules-'))
     onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
     const file = join(directory, 'deep', 'schedules.json')
@@ -85,7 +85,7 @@ describe('scheduled prompts', () => {
     await second.close()
   })
 
-  it('runs once across several processes on one store', async () => {
+  it('runs once although several processes share a store', async () => {
     const store = memorySchedules()
     for (let at = 0; at < 30; at++) await store.add({ address, id: `${at}`, prompt: 'x', at, ...(at % 2 === 0 && { everyMs: minute }) })
     const keys: string[] = []
@@ -119,7 +119,7 @@ describe('scheduled prompts', () => {
     expect(warnings).toEqual([])
   })
 
-  it('enqueues into an active run and disappears with the session', async () => {
+  it('queues the prompt in an active run and is deleted with the session', async () => {
     const store = memorySessionStore()
     const asked: string[] = []
     let open = (): void => undefined
@@ -149,9 +149,9 @@ describe('scheduled prompts', () => {
 
   it('rejects a missing store, empty text, short intervals and distant times', async () => {
     const none = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model: scripted([]) }) })
-    expect(() => none.schedulesOf(address)).toThrow('Give them a store')
+    expect(() => none.schedulesOf(address)).toThrow('Pass a schedule store')
     const schedules = hosted(memorySessionStore(), memorySchedules()).schedulesOf(address)
-    await expect(schedules.runAt(Date.now(), ' ')).rejects.toThrow('says something')
+    await expect(schedules.runAt(Date.now(), ' ')).rejects.toThrow('non-empty string')
     await expect(schedules.every(1000, 'x')).rejects.toThrow('a minute')
     await expect(schedules.runAt(new Date(Number.NaN), 'x')).rejects.toThrow('since 1970')
     await expect(schedules.runAt(Date.now() * 100, 'x')).rejects.toThrow('ten years')

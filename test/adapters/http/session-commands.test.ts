@@ -14,11 +14,11 @@ const changing = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .map(([, method = '', path = '']) => [method.toUpperCase(), path.replace(/:\w+/g, 'a%2Fb')] as const)
 
 describe('session commands', () => {
-  it('covers the routes in the source', () => {
+  it('covers every session route in the source', () => {
     expect(changing.length).toBeGreaterThan(20)
   })
 
-  it.each(changing)('includes %s %s, restored to the same request', async (method, path) => {
+  it.each(changing)('includes %s %s and restores the same request', async (method, path) => {
     const init = { method, headers: { 'content-type': 'application/json', 'idempotency-key': 'k' }, body: '{}' }
     const asked = await commandIn(new Request(`http://localhost${path}?a=1`, init), { maxBytes: 100, timeoutMs: 1000 })
     if (asked === undefined) throw new Error('It is not passed on.')

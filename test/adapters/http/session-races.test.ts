@@ -45,8 +45,8 @@ async function endOf(response: Response): Promise<string> {
 const counted = (all: readonly string[]): Record<string, number> =>
   Object.fromEntries([...new Set(all)].toSorted().map((each) => [each, all.filter((other) => other === each).length]))
 
-describe('concurrent requests', () => {
-  it('gets one agent and one run in an empty session', async () => {
+describe('concurrent requests to a session', () => {
+  it('creates one agent and one run in an empty session', async () => {
     const { agent, post, loopsOf, hold, free } = hosted()
     hold()
     const answers = await Promise.all(Array.from({ length: 50 }, () => post('/s/runs')))
@@ -56,7 +56,7 @@ describe('concurrent requests', () => {
   })
 
   it.each([[[true, true]], [[true, true, false]], [[true, true, false, true, false]], [[false, true]]])(
-    'starts one run if some of them branch the conversation: %j',
+    'starts one run if some requests branch the conversation: %j',
     async (kinds) => {
       const { post, get, loopsOf, hold, free } = hosted()
       const first: Frame[] = await allFrames(await post('/s/runs'))
@@ -71,7 +71,7 @@ describe('concurrent requests', () => {
     },
   )
 
-  it('stops and deletes an active run so that nothing of it continues', async () => {
+  it('stops and deletes an active run completely', async () => {
     const { model, post, get, sessions, hold } = hosted()
     hold()
     const run = await post('/s/runs')
@@ -88,8 +88,8 @@ describe('concurrent requests', () => {
   })
 })
 
-describe('an evicted session', () => {
-  it('stays in memory while a request enters', async () => {
+describe('evicting a session', () => {
+  it('keeps the session in memory while a request is arriving', async () => {
     for (const order of [
       ['a', 'b'],
       ['b', 'a'],
@@ -107,7 +107,7 @@ describe('an evicted session', () => {
     }
   })
 
-  it('closes before it opens again', async () => {
+  it('closes the session before reopening it', async () => {
     const driver = memoryDriver()
     let closes = 0
     let closeHeld = (): void => undefined
@@ -133,7 +133,7 @@ describe('an evicted session', () => {
     await sessions.close()
   })
 
-  it('frees room up to the limit under any number of requests', async () => {
+  it('enforces the session limit under concurrent requests', async () => {
     const { post, hold, free, sessions } = hosted({ maxSessions: 2 })
     for (const id of ['a', 'b']) await allFrames(await post(`/${id}/runs`))
     hold()
@@ -144,8 +144,8 @@ describe('an evicted session', () => {
   })
 })
 
-describe('close', () => {
-  it('rejects a run requested before it', async () => {
+describe('closing the sessions', () => {
+  it('rejects a run requested before close()', async () => {
     let made = (): void => undefined
     const model = scripted(() => ({ text: 'hello' }))
     const agent = () =>
@@ -166,7 +166,7 @@ describe('close', () => {
     expect(model.provider.requests.length).toBe(0)
   })
 
-  it.each([true, false])('leaves nothing behind; abort: %s', async (abort) => {
+  it.each([true, false])('leaves no timer or stream open with abort %s', async (abort) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] })
     try {
       const { post, get, hold, sessions, loopsOf } = hosted()

@@ -38,7 +38,7 @@ async function readOne(response: Response): Promise<Frame> {
 
 const textOf = (seen: Frame[]): string => seen.map(({ event, data }) => (event === 'messageUpdate' ? data.delta.delta : '')).join('')
 
-it('logs nothing if the client learns of a failed run', async () => {
+it("logs nothing if the client receives the run's failure", async () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
   try {
     const model = scripted([{ fail: { code: 'auth', message: 'The key of this session is wrong.' } }])
@@ -50,8 +50,8 @@ it('logs nothing if the client learns of a failed run', async () => {
   }
 })
 
-describe('run events', () => {
-  it('resumes after the cursor, and the run ignores the disconnect', async () => {
+describe('run event streams', () => {
+  it('resumes after the cursor while the run ignores the disconnect', async () => {
     const { open, ask, post } = hosted()
     const { id = 0, data } = await readOne(await post('/s/runs'))
     const path = `/s/runs/${data.loopId}/events`
@@ -63,7 +63,7 @@ describe('run events', () => {
     expect(all.at(-1)?.data.status).toBe('completed')
   })
 
-  it('returns a problem if there is nothing to read', async () => {
+  it('responds with a problem document if there is nothing to read', async () => {
     const { open, ask, post } = hosted({}, 1)
     const { data } = await readOne(await post('/s/runs'))
     open()
@@ -84,7 +84,7 @@ describe('run events', () => {
     }
   })
 
-  it('expires with a restart, and the response names the resumed loop', async () => {
+  it('responds with 410 and the resumed loop after a restart', async () => {
     const store = memorySessionStore()
     const before = hosted({ store })
     const { id, data } = await readOne(await before.post('/s/runs'))
@@ -102,7 +102,7 @@ describe('run events', () => {
   })
 })
 
-describe('a stored session', () => {
+describe('reading a stored session', () => {
   const secret = 'the secret recipe'
 
   /** A session whose model was sent a secret, and whose tool ran an agent that was sent it too; as it is answered with. */
@@ -140,14 +140,14 @@ describe('a stored session', () => {
     )
   })
 
-  it('includes neither on request', async () => {
+  it('omits events and model requests on request', async () => {
     const text = await answered('?events=false', true)
     expect([text.includes('hello'), text.includes('"events":[]'), text.includes(secret)]).toEqual([true, true, false])
   })
 })
 
-describe('the session list', () => {
-  it('rejects an unknown cursor with a problem', async () => {
+describe('listing sessions', () => {
+  it('rejects an unknown cursor with a problem document', async () => {
     const { ask } = hosted()
     for (const cursor of ['', 'x', '%00%ff', '1e9/s', '1/../s']) {
       const response = await ask(`?cursor=${cursor}`)
@@ -157,7 +157,7 @@ describe('the session list', () => {
 })
 
 describe('sessions in memory', () => {
-  it('leaves memory when idle and reloads from the store', async () => {
+  it('unloads an idle session and reloads it from the store', async () => {
     vi.useFakeTimers()
     try {
       const agent = vi.fn(() => ({ model: scripted(() => ({ text: 'hello' })) }))
@@ -174,7 +174,7 @@ describe('sessions in memory', () => {
     }
   })
 
-  it('releases its agent after a while and continues', async () => {
+  it('releases its agent when idle and continues with a new one', async () => {
     vi.useFakeTimers()
     try {
       const agent = vi.fn(() => ({ model: scripted(() => ({ text: 'hello' })) }))
@@ -198,7 +198,7 @@ describe('sessions in memory', () => {
     }
   })
 
-  it('stays during a run of any length', async () => {
+  it('keeps a session in memory during a run of any length', async () => {
     vi.useFakeTimers()
     try {
       const { open, ask, post, sessions } = hosted({ idleMs: 1000 })
@@ -213,7 +213,7 @@ describe('sessions in memory', () => {
     }
   })
 
-  it('evicts the longest idle one, and rejects new ones if all run', async () => {
+  it('evicts the longest idle session and rejects new ones if all are running', async () => {
     const { open, post, sessions } = hosted({ maxSessions: 1 })
     const { data } = await readOne(await post('/a/runs'))
     const refused = await post('/b/runs')
@@ -224,7 +224,7 @@ describe('sessions in memory', () => {
     await sessions.close()
   })
 
-  it('limits the runs per user', async () => {
+  it('limits the open runs per user', async () => {
     const { post, sessions } = hosted({ maxOpenRuns: 1 })
     await readOne(await post('/a/runs'))
     expect(await (await post('/b/runs')).json()).toMatchObject({ status: 429, code: 'tooManyRuns' })
@@ -234,7 +234,7 @@ describe('sessions in memory', () => {
     await sessions.close()
   })
 
-  it('resumes with pending approvals, also after a restart', async () => {
+  it('resumes with pending approvals, even after a restart', async () => {
     const store = memorySessionStore()
     const sent: string[] = []
     const tool = defineTool({

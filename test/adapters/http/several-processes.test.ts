@@ -58,8 +58,8 @@ async function first(response: Response, event: string): Promise<void> {
   throw new Error(`No ${event} came.`)
 }
 
-describe('a second process over the same store', () => {
-  it('reads without taking over the run and without a model', async () => {
+describe('a second process with the same store', () => {
+  it('reads a session without taking over its run or creating a model', async () => {
     const store = memorySessionStore()
     const { model, next } = paced([{ text: ['one ', 'two ', 'three'] }])
     const one = processOver(store, model)
@@ -80,7 +80,7 @@ describe('a second process over the same store', () => {
     await expect.poll(async () => (await (await one.get('')).json()).session.loops[0].status).toBe('completed')
   })
 
-  it('resumes an interrupted run on demand, not on a read', async () => {
+  it('resumes an interrupted run on demand but not on a read', async () => {
     const store = memorySessionStore()
     const { model, next } = paced([{ text: ['one ', 'two'] }])
     const one = processOver(store, model)
@@ -98,8 +98,8 @@ describe('a second process over the same store', () => {
   })
 })
 
-describe('a process that shuts down', () => {
-  it('hands its run to the next one, which streams the rest', async () => {
+describe('shutting down a process', () => {
+  it('hands a run over to the next process, which streams the rest', async () => {
     const store = memorySessionStore()
     const { model, next } = paced([{ text: ['one ', 'two'] }])
     const one = processOver(store, model)
@@ -118,7 +118,7 @@ describe('a process that shuts down', () => {
     await expect.poll(async () => statusesIn(await (await two.get('')).json())).toEqual(['interrupted', 'completed'])
   })
 
-  it('completes the current turn and starts no other', async () => {
+  it('completes the current turn and starts no new one', async () => {
     const store = memorySessionStore()
     let asked = 0
     const model = scripted(() => {
@@ -168,7 +168,7 @@ describe('a process that shuts down', () => {
     await expect.poll(async () => statusesIn(await (await last.get('')).json())).toEqual(['paused', 'completed'])
   })
 
-  it('resumes nothing after shutdown began', async () => {
+  it('resumes no run once the shutdown has begun', async () => {
     const store = memorySessionStore()
     const one = processOver(store, paced(Array.from({ length: 3 }, () => ({ text: ['one ', 'two'] }))).model)
     for (const id of ['a', 'b', 'c']) await one.post(`/${id}/runs`, { prompt: 'Count.' })
@@ -183,7 +183,7 @@ describe('a process that shuts down', () => {
     expect(two.made).toHaveLength(begun)
   })
 
-  it('rejects unknown options by name', async () => {
+  it('rejects unknown shutdown options by name', async () => {
     const { sessions } = processOver(memorySessionStore(), noModel)
     const given: object[] = [{ deadline: 5 }, { deadlineMs: -1 }, { abort: 'yes' }, { callers: [{ name: 'ada' }] }]
     await expect(sessions.drain(given[0])).rejects.toThrow('deadline')
@@ -192,7 +192,7 @@ describe('a process that shuts down', () => {
     await expect(sessions.recover(given[3])).rejects.toThrow('name')
   })
 
-  it('stops its runs for good on request', async () => {
+  it('aborts its runs on request', async () => {
     const store = memorySessionStore()
     const { model } = paced([{ text: ['one ', 'two'] }])
     const one = processOver(store, model)

@@ -77,8 +77,8 @@ const shown = ({ state }: HttpAgent): JsonObject => {
   return value
 }
 
-describe('an unmodified AG-UI client with shared state', () => {
-  it('receives the state and changes by tools', async () => {
+describe('shared state with an unmodified AG-UI client', () => {
+  it('receives the state and changes made by tools', async () => {
     const page = host().page()
     expect(await say(page)).toEqual(['STATE_SNAPSHOT', 'STATE_DELTA'])
     expect(shown(page)).toEqual({ steps: ['step 1'] })
@@ -86,7 +86,7 @@ describe('an unmodified AG-UI client with shared state', () => {
     expect(shown(page)).toEqual({ steps: ['step 1', 'step 2'] })
   })
 
-  it('changes it for tools, also across a crash', async () => {
+  it('changes the state for tools, even across a crash', async () => {
     const server = host()
     const page = server.page({ steps: ['mine'] })
     await say(page)
@@ -105,10 +105,10 @@ describe('an unmodified AG-UI client with shared state', () => {
   })
 
   it.each<[string, (state: JsonObject) => unknown, RegExp]>([
-    ['of a version that is over', (state) => ({ ...state, title: 'late' }), /409.*stateConflict/],
-    ['that does not say of which version', () => ({ steps: ['x'] }), /409.*stateConflict/],
-    ['that says nonsense of it', (state) => ({ ...state, title: 'late', $version: '__proto__' }), /409.*stateConflict/],
-  ])('learns of a conflict: a change %s', async (_name, change, told) => {
+    ['of an outdated version', (state) => ({ ...state, title: 'late' }), /409.*stateConflict/],
+    ['without a version', () => ({ steps: ['x'] }), /409.*stateConflict/],
+    ['with an invalid version', (state) => ({ ...state, title: 'late', $version: '__proto__' }), /409.*stateConflict/],
+  ])('receives a conflict for a change %s', async (_name, change, told) => {
     const server = host()
     const [page, other] = [server.page(), server.page()]
     await say(page)
@@ -127,14 +127,14 @@ describe('an unmodified AG-UI client with shared state', () => {
 
   it.each<[string, unknown, RegExp]>([
     ['does not fit the schema', { steps: [1] }, /400.*invalidState.*steps\[0\]/],
-    ['has more than it may', { steps: ['x'.repeat(300_000)] }, /400.*invalidState/],
-    ['is no object', ['x'], /400.*invalidBody/],
-    ['is a text', 'x', /400.*invalidBody/],
-    ['has the prototype', JSON.parse('{"steps":[],"__proto__":{"polluted":true}}'), /400/],
-    ['is nested deep', JSON.parse(`${'{"a":'.repeat(1000)}1${'}'.repeat(1000)}`), /400.*invalidBody/],
+    ['is over the size limit', { steps: ['x'.repeat(300_000)] }, /400.*invalidState/],
+    ['is not an object', ['x'], /400.*invalidBody/],
+    ['is a string', 'x', /400.*invalidBody/],
+    ['contains __proto__', JSON.parse('{"steps":[],"__proto__":{"polluted":true}}'), /400/],
+    ['is deeply nested', JSON.parse(`${'{"a":'.repeat(1000)}1${'}'.repeat(1000)}`), /400.*invalidBody/],
     ['is huge', { steps: ['x'.repeat(5 * 1024 * 1024)] }, /400.*invalidBody/],
-    ['is larger than a body may be', { steps: ['x'.repeat(100 * 1024 * 1024)] }, /413.*bodyTooLarge/],
-  ])('gets an error for a state that %s', async (_name, state, told) => {
+    ['exceeds the body limit', { steps: ['x'.repeat(100 * 1024 * 1024)] }, /413.*bodyTooLarge/],
+  ])('receives an error for a state that %s', async (_name, state, told) => {
     const { fetch } = host()
     const body = { threadId: 's', runId: 'r', messages: [{ id: 'm1', role: 'user', content: 'go' }], tools: [], context: [], state }
     const headers = { 'content-type': 'application/json' }
@@ -151,8 +151,8 @@ describe('an unmodified AG-UI client with shared state', () => {
   })
 })
 
-describe('a phi client with shared state', () => {
-  it('behaves as documented', async () => {
+describe('shared state with a phi client', () => {
+  it('runs the documented shared-state example', async () => {
     const server = host()
     const session = server.open()
     await session.prompt('go').result
@@ -166,7 +166,7 @@ describe('a phi client with shared state', () => {
     ])
   })
 
-  it('reads it, changes it and receives changes of others', async () => {
+  it('reads and changes the state and receives changes by others', async () => {
     const server = host()
     const [a, b] = [server.open(), server.open()]
     await expect(a.sharedState.read()).rejects.toMatchObject({ code: 'notFound' })
@@ -200,7 +200,7 @@ describe('a phi client with shared state', () => {
     await soon(() => expect(heard).toEqual([2, 3]))
   })
 
-  it('receives only the newest change if it reads slowly', async () => {
+  it('skips to the newest change for a slow reader', async () => {
     const server = host({}, { pingMs: 20 })
     const session = server.open()
     await session.prompt('go').result
@@ -214,7 +214,7 @@ describe('a phi client with shared state', () => {
     expect(text.split('event: sharedState').length - 1).toBeLessThan(20)
   })
 
-  it('receives the state of others after its own change lost', async () => {
+  it('receives the current state after its own change conflicts', async () => {
     const server = host()
     const [a, b] = [server.open(), server.open()]
     await a.prompt('go').result
@@ -226,7 +226,7 @@ describe('a phi client with shared state', () => {
     await expect(b.sharedState.patch([{ op: 'remove', path: '/nothing' }])).rejects.toMatchObject({ code: 'invalidState' })
   })
 
-  it('changes it during a run, visible to the tool', async () => {
+  it('changes the state during a run so that the tool sees it', async () => {
     const [begun, go] = [gate(), gate()]
     const slow = tool('add_step', async (args, ctx) => {
       begun.open()
@@ -244,7 +244,7 @@ describe('a phi client with shared state', () => {
     expect(await session.sharedState.read()).toEqual({ version: 2, value: { steps: ['from the page', 'step 2'] } })
   })
 
-  it('reloads it after deletion of the session and accepts smaller versions', async () => {
+  it('reloads the state after the session is deleted, despite a lower version', async () => {
     const server = host()
     const [session, other] = [server.open(), server.open()]
     const seen: number[] = []

@@ -29,14 +29,14 @@ async function refusal(response: Response): Promise<[number, string, boolean]> {
 }
 
 describe('limits per caller', () => {
-  it('lets others continue if one caller has 100 abandoned runs', async () => {
+  it('serves other callers if one has 100 abandoned runs', async () => {
     const { abandon } = serverWith()
     for (let at = 0; at < 100; at++) expect((await abandon('ada', `ask-${at}`)).status).toBe(200)
     expect(await refusal(await abandon('ada', 'ask-100'))).toEqual([429, 'tooManyRuns', true])
     expect((await abandon('bob', 'ask-0')).status).toBe(200)
   })
 
-  it('lets others read if one caller reads 100 streams', async () => {
+  it('serves other callers if one reads 100 streams', async () => {
     const { ask } = serverWith()
     const open = await Promise.all(Array.from({ length: 100 }, (_, at) => ask('ada', `talk-${at % 10}/events`)))
     expect(await refusal(await ask('ada', 'talk-0/events'))).toEqual([429, 'tooManyStreams', true])
@@ -56,7 +56,7 @@ describe('limits per caller', () => {
     for (const user of ['bob', 'eve']) expect((await abandon(user, 'ask-1')).status).toBe(200)
   })
 
-  it('defaults to 200 sessions in memory', async () => {
+  it('keeps up to 200 sessions in memory by default', async () => {
     const made: string[] = []
     const { ask } = serverWith({
       agent: ({ sessionId }) => {
@@ -80,7 +80,7 @@ describe('limits per caller', () => {
     expect(await refusal(await abandon('eve', 'ask-1'))).toEqual([503, 'tooManySessions', true])
   })
 
-  it('follows the server options', async () => {
+  it('uses the limits in the server options', async () => {
     const { ask, abandon } = serverWith({ maxOpenRuns: 1 }, { maxOpenStreams: 2 })
     expect((await abandon('ada', 'ask-1')).status).toBe(200)
     expect(await refusal(await abandon('ada', 'ask-2'))).toEqual([429, 'tooManyRuns', true])

@@ -22,7 +22,7 @@ const running = (argument: string) => processesWith('cmdline', (args) => args.in
 
 for (const sandbox of modes) {
   describe(`output of a stopped command: ${sandbox}`, () => {
-    it('reports the output so far to the model after a timeout', async () => {
+    it('reports partial output to the model after a timeout', async () => {
       const { run } = shell(sandbox, { timeoutMs: 2000 })
       expect(await failureOf(run('echo before; sleep 311.25; echo after'))).toBe(
         'timeout: Command timed out after 2s. Output so far:\nbefore\n',
@@ -32,7 +32,7 @@ for (const sandbox of modes) {
       )
     })
 
-    it('keeps head and tail of the output so far within the limit', async () => {
+    it('truncates the middle of partial output to the limit', async () => {
       const { run } = shell(sandbox, { timeoutMs: 3000, maxOutputBytes: 100 })
       const failure = await failureOf(run('echo first; seq 1 5000; echo last; sleep 312.25'))
       expect(failure).toMatch(
@@ -44,7 +44,7 @@ for (const sandbox of modes) {
     it.each([
       ['a timeout of the loop', { timeoutMs: 2000 }, 'Tool exceeded timeout of 2s. Output so far:\nbefore\n'],
       ['an abort of the run', {}, 'Cancelled. Output so far:\nbefore\n'],
-    ])('reports the output so far to the model after %s', async (how, changed, text) => {
+    ])('reports partial output to the model after %s', async (how, changed, text) => {
       const { root } = temporaryRoot()
       const tool = { ...bashTool({ root, sandbox, needsApproval: false }), ...changed }
       const call = { toolCalls: [{ name: 'bash', arguments: { command: 'echo before; sleep 313.25' } }] }
@@ -61,18 +61,20 @@ for (const sandbox of modes) {
   })
 }
 
-describe.skipIf(!hasBubblewrap)('output of a command stopped by the sandbox', () => {
-  it('includes renamed files after a limit and after a timeout', async () => {
+describe.skipIf(!hasBubblewrap)('output of a command that the sandbox stopped', () => {
+  it('reports renamed files after a limit and after a timeout', async () => {
     const few = shell('bubblewrap', { limits: { processes: 8 } })
     const many = 'echo before; for n in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 314.25 & done; wait'
-    expect(await failureOf(few.run(many))).toMatch(/^failed: Command started more than 8 processes .* stopped\. Output so far:\n.*before/s)
+    expect(await failureOf(few.run(many))).toMatch(
+      /^failed: Command started more than 8 concurrent processes .* stopped\. Output so far:\n.*before/s,
+    )
     const { run } = shell('bubblewrap', { timeoutMs: 2000 })
     expect(await failureOf(run('mkdir -p sub; echo x > sub/.envrc; sleep 315.25'))).toBe(
-      'timeout: Command timed out after 2s. Output so far:\nRenamed to ….blocked, because other programs obey such files: sub/.envrc\n',
+      'timeout: Command timed out after 2s. Output so far:\nRenamed to ….blocked, because other programs execute or read settings from such files: sub/.envrc\n',
     )
   })
 
-  it('counts no host process while the sandbox shares the root of the host', async () => {
+  it("counts no host process while the sandbox still shares the host's root", async () => {
     // bubblewrap makes the first process, and waits for descriptor 3 before it changes the root of it.
     const waiting = ['--unshare-all', '--unshare-user', '--info-fd', '4', '--userns-block-fd', '3']
     const child = spawn('bwrap', [...waiting, '--ro-bind', '/', '/', '--', 'true'], {

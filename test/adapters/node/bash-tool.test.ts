@@ -31,7 +31,7 @@ const running = (argument: string) => processesWith('cmdline', (args) => args.in
 
 for (const sandbox of modes) {
   describe(`bashTool: ${sandbox}`, () => {
-    it('returns exit code and output, and a failure as a result', async () => {
+    it('returns exit code and output and reports a failed command as a result', async () => {
       const { tool, run } = shell(sandbox)
       expect(await run('echo hi')).toBe('Exit code: 0\nhi\n')
       expect(await run('echo out; echo err >&2; exit 3')).toBe('Exit code: 3\nSTDOUT:\nout\n\nSTDERR:\nerr\n')
@@ -39,19 +39,19 @@ for (const sandbox of modes) {
       expect(result).toEqual({ content: [{ type: 'text', text: 'Exit code: 1\n' }], details: { exit_code: 1, success: false } })
     })
 
-    it('runs in the root and keeps written files', async () => {
+    it('runs in the root and keeps the written files', async () => {
       const { root, run } = shell(sandbox)
       writeFileSync(join(root, 'in'), 'content')
       expect(await run('cat in; echo made > out')).toBe('Exit code: 0\ncontent')
       expect(readFileSync(join(root, 'out'), 'utf8')).toBe('made\n')
     })
 
-    it('gives commands an empty standard input and passes the command unchanged', async () => {
+    it('passes the command unchanged, with empty standard input', async () => {
       const { run } = shell(sandbox)
       expect(await run('cat; echo "$0 $# \'q\' $((1+1))"')).toBe("Exit code: 0\nbash 0 'q' 2\n")
     })
 
-    it('hides the environment and location of this process and passes given variables', async () => {
+    it("hides the host's environment and location but passes given variables", async () => {
       process.env.PHI_CANARY = 'canary-value'
       try {
         const { run } = shell(sandbox, { env: { GIVEN: 'a b=c' } })
@@ -67,7 +67,7 @@ for (const sandbox of modes) {
     it('rejects denied and missing commands', async () => {
       const { tool, run } = shell(sandbox)
       expect(await failureOf(run('sudo rm -fr / --no-preserve-root'))).toBe(
-        "failed: Command blocked by safety policy: it runs 'rm -rf /'. This is denied for safety; do the task in another way.",
+        "failed: Command blocked by safety policy: it runs 'rm -rf /'. Use another way to do the task.",
       )
       expect(await failureOf(tool.execute({} satisfies JsonObject, toolContext()))).toBe(
         "invalidArguments: Invalid arguments: missing 'command' parameter",
@@ -75,7 +75,7 @@ for (const sandbox of modes) {
       expect(await failureOf(run('echo a\0b'))).toMatch(/^failed: Failed to execute: /)
     })
 
-    it('kills all processes on timeout, also outside the process group', async () => {
+    it('kills all processes on a timeout, even outside the process group', async () => {
       const { run } = shell(sandbox, { timeoutMs: 300 })
       expect(await failureOf(run('setsid sleep 301.25 & sleep 302.25 & trap "" TERM; sleep 303.25; sleep 303.25'))).toBe(
         'timeout: Command timed out after 0.3s',
@@ -83,7 +83,7 @@ for (const sandbox of modes) {
       for (const argument of ['301.25', '302.25', '303.25']) expect(running(argument)).toBe(0)
     })
 
-    it('kills all processes on abort', async () => {
+    it('kills all processes on an abort', async () => {
       const { run } = shell(sandbox)
       const controller = new AbortController()
       const context = toolContext(controller.signal)
@@ -93,13 +93,13 @@ for (const sandbox of modes) {
       expect(await failureOf(run('touch never', toolContext(AbortSignal.abort())))).toBe('cancelled: Cancelled')
     })
 
-    it('leaves no background process after a command', async () => {
+    it('kills background processes when the command ends', async () => {
       const { run } = shell(sandbox)
       expect(await run('setsid sleep 306.25 & sleep 307.25 & disown; echo done')).toBe('Exit code: 0\ndone\n')
       expect(running('306.25') + running('307.25')).toBe(0)
     })
 
-    it('keeps head and tail of large output in bounded memory', async () => {
+    it('truncates large output in the middle with bounded memory', async () => {
       const { run } = shell(sandbox, { maxOutputBytes: 1000, timeoutMs: 60_000 })
       // The first flood lets the allocator grow to its working size; ten times as much must not need more.
       const flood = (bytes: number) => run(`echo first; yes | head -c ${bytes}; echo last`, { ...toolContext(), update: () => {} })
@@ -113,7 +113,7 @@ for (const sandbox of modes) {
       expect(output.length).toBeLessThan(1100)
     })
 
-    it('shows output while the command runs', async () => {
+    it('emits output while the command runs', async () => {
       const { root, run } = shell(sandbox)
       const context = toolContext()
       const update = (partial: ToolResult) => {
@@ -128,30 +128,30 @@ for (const sandbox of modes) {
   })
 }
 
-describe('bashTool: construction', () => {
-  it('requires approval by default and has the documented shape', () => {
+describe('bashTool options', () => {
+  it('requires approval by default', () => {
     const { tool } = shell('none')
     expect([tool.name, tool.needsApproval, tool.timeoutMs]).toEqual(['bash', true, 125_000])
     expect(shell('none', { needsApproval: false }).tool.needsApproval).toBe(false)
   })
 
-  it.each(['rm -rf /', 'rm -rf /*', 'mkfs', 'dd if=', ':(){:|:&};:'])('rejects %j by default', async (pattern) => {
+  it.each(['rm -rf /', 'rm -rf /*', 'mkfs', 'dd if=', ':(){:|:&};:'])('rejects the command %j by default', async (pattern) => {
     const { run } = shell('none')
     expect(await failureOf(run(`true || ${pattern}`))).toMatch(/^failed: Command blocked by safety policy: it /)
     expect(defaultDenyPatterns).toContain(pattern)
     expect(await shell('none', { denyPatterns: [] }).run(`echo '${pattern}'`)).toBe(`Exit code: 0\n${pattern}\n`)
   })
 
-  it('keeps 256 KiB of each output and waits 120 s by default', async () => {
+  it('limits each output to 256 KiB and the run time to 120 s by default', async () => {
     const { tool, run } = shell('none')
-    expect(tool.description).toContain('Time limit 120 s')
+    expect(tool.description).toContain('Time limit: 120 s')
     const text = async (bytes: number) => (await run(`yes | head -c ${bytes}`)).length - 'Exit code: 0\n'.length
     expect(await text(262_144)).toBe(262_144)
     expect(await text(262_146)).toBe(262_144 + '\n... (output truncated)\n'.length)
     expect(() => shell('none', { maxOutputBytes: Number.POSITIVE_INFINITY })).toThrow('maxOutputBytes')
   })
 
-  it('rejects invalid options', () => {
+  it('rejects invalid bashTool options', () => {
     const { root } = temporaryRoot()
     expect(() => bashTool({ root: join(root, 'missing'), sandbox: 'none' })).toThrow('ENOENT')
     expect(() => bashTool({ root, sandbox: 'none', timeoutMs: 0 })).toThrow('timeoutMs')
@@ -173,13 +173,13 @@ describe('bashTool: construction', () => {
     if (process.platform === 'linux') expect(() => bashTool({ root, programs: { bwrap } })).toThrow('no user namespaces')
   })
 
-  it('throws SandboxUnavailable on a processor without a system-call filter', () => {
+  it('throws SandboxUnavailable on an architecture without a seccomp filter', () => {
     const { root } = temporaryRoot()
     const before = process.arch
     Object.defineProperty(process, 'arch', { value: 'riscv64' })
     try {
       if (process.platform === 'linux')
-        expect(() => bashTool({ root })).toThrow(/sandbox, and there is no system-call filter for .* riscv64/)
+        expect(() => bashTool({ root })).toThrow(/sandbox, but there is no system-call filter for .* riscv64/)
     } finally {
       Object.defineProperty(process, 'arch', { value: before })
     }
@@ -204,7 +204,7 @@ async function succeeded(run: (command: string) => Promise<string>, commands: re
   return wrong
 }
 
-describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', () => {
+describe.skipIf(!hasBubblewrap)('bashTool sandbox', () => {
   it('blocks reads and writes outside the root', async () => {
     const { root, outside, run } = shell('bubblewrap')
     writeFileSync(join(outside, 'secret'), 'SECRET')
@@ -229,7 +229,7 @@ describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', () => {
     expect(readdirSync(outside)).toEqual(['secret'])
   })
 
-  it('blocks commands that hide from the deny-list', async () => {
+  it('confines obfuscated commands that bypass the deny list', async () => {
     const { outside, run } = shell('bubblewrap')
     writeFileSync(join(outside, 'secret'), 'SECRET')
     const removal = `rm -rf ${outside}`
@@ -245,12 +245,12 @@ describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', () => {
     }
   })
 
-  it('blocks input to the terminal of the user', async () => {
+  it("blocks input to the user's terminal", async () => {
     const { run } = shell('bubblewrap')
     expect(await run('echo x > /dev/tty')).toContain('No such device or address')
   })
 
-  it('blocks changes to configuration of other programs, even if it does not exist yet', async () => {
+  it("blocks changes to other programs' configuration, even before it exists", async () => {
     for (const existing of [true, false]) {
       const { root, run } = shell('bubblewrap')
       if (existing) {
@@ -281,7 +281,7 @@ describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', () => {
     }
   })
 
-  it('keeps placeholders while another command needs them and then removes them', async () => {
+  it('keeps placeholders until no command needs them and then removes them', async () => {
     const { root, run } = shell('bubblewrap')
     const waiting = run('until [ -e go ]; do :; done; echo evil > .git/x; echo evil > .bashrc; ls -A')
     await run('true')
@@ -291,7 +291,7 @@ describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', () => {
     expect(readdirSync(root)).toEqual(['go'])
   })
 
-  it('keeps a file that the user puts in place of a placeholder', async () => {
+  it('keeps a file that the user writes in place of a placeholder', async () => {
     const { root, run } = shell('bubblewrap')
     const waiting = run('touch ready; until [ -e go ]; do :; done')
     while (!existsSync(join(root, 'ready'))) await new Promise(setImmediate)
@@ -302,7 +302,7 @@ describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', () => {
     expect(readdirSync(root, { recursive: true }).sort()).toEqual(['.bashrc', '.git', '.git/HEAD', 'go', 'ready'])
   })
 
-  it('rejects a workspace whose protected file is a link', async () => {
+  it('rejects a workspace whose protected file is a symbolic link', async () => {
     const { root, outside, run } = shell('bubblewrap')
     symlinkSync(outside, join(root, '.git'))
     expect(await failureOf(run('true'))).toMatch(/symbolic link/)
@@ -332,7 +332,7 @@ describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', () => {
     }
   })
 
-  it('blocks the network, foreign socket families and kernel interfaces', async () => {
+  it('blocks the network, other socket families and kernel interfaces', async () => {
     const { run } = shell('bubblewrap')
     const commands = ['1.1.1.1/80', '169.254.169.254/80'].map((address) => `timeout 5 bash -c 'echo > /dev/tcp/${address}'`)
     commands.push("timeout 5 bash -c 'echo > /dev/udp/1.1.1.1/53'")
@@ -344,7 +344,7 @@ describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', () => {
     expect(await run(python('import socket; socket.socket(socket.AF_INET); socket.socketpair(); print(1)'))).toBe('Exit code: 0\n1\n')
   })
 
-  it('blocks privileges: namespaces, mounts, devices, other processes', async () => {
+  it('blocks namespaces, mounts, devices and other processes', async () => {
     const { run } = shell('bubblewrap')
     const commands = [
       'unshare -Ur true',
@@ -364,7 +364,7 @@ describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', () => {
     expect(await run('id -u; grep CapEff /proc/self/status')).toBe('Exit code: 0\n65534\nCapEff:\t0000000000000000\n')
   })
 
-  it('limits memory, disk and processor time', async () => {
+  it('limits memory, disk and CPU time', async () => {
     const { run } = shell('bubblewrap', { timeoutMs: 20_000 })
     const commands = ['dd bs=5G count=1 < /dev/zero > /dev/null', 'head -c 400M /dev/zero > /tmp/big', 'truncate -s 10G big']
     expect(await succeeded(run, commands)).toEqual([])
@@ -378,15 +378,15 @@ describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', () => {
     }
   })
 
-  it('limits processes, also if root is exempt from the kernel limit', async () => {
+  it('limits processes, even if root is exempt from the kernel limit', async () => {
     // Where the kernel holds the limit, bash tries again for 15 s.
     const { run } = shell('bubblewrap', { timeoutMs: 50_000 })
     const flood = 'for ((n = 0; n < 8000; n++)); do sleep 308.25 & done; wait'
-    expect(await run(flood).catch((error: ToolError) => error.message)).toMatch(/more than 1024 processes|Resource temporarily unavailable/)
+    expect(await run(flood).catch((error: ToolError) => error.message)).toMatch(/1024 concurrent processes|Resource temporarily/)
     expect(running('308.25')).toBe(0)
   })
 
-  it('executes nothing from a subdirectory repository on git status of the root', async () => {
+  it('executes no code from a nested repository on git status of the root', async () => {
     if (!present('git', '--version')) return
     const { root, run } = shell('bubblewrap')
     const { execFileSync } = await import('node:child_process')

@@ -16,8 +16,8 @@ function shown(chunks: readonly Uint8Array[]): (string | undefined)[] {
   })
 }
 
-describe('output of a running command', () => {
-  it('shows up to its last 8 KiB, however it arrives', () => {
+describe('live output of a running command', () => {
+  it('emits up to the last 8 KiB regardless of the chunk sizes', () => {
     const text = Array.from({ length: 2000 }, (_, line) => `line ${line}\n`).join('')
     expect(shown([bytes(text)])).toEqual([text.slice(-8192)])
     expect(shown([bytes('x'.repeat(8192))])).toEqual(['x'.repeat(8192)])
@@ -26,13 +26,13 @@ describe('output of a running command', () => {
     expect(shown(pieces.map(bytes)).at(-1)).toBe(text.slice(-8192))
   })
 
-  it('shows only whole characters at its ends', () => {
+  it('emits only whole characters', () => {
     expect(shown([bytes('grün').subarray(0, 3), bytes('grün').subarray(3)])).toEqual(['gr', 'grün'])
     const [text = ''] = shown([bytes(`${'ü'.repeat(8192)}x`)])
     expect(text).toBe(`${'ü'.repeat(4095)}x`)
   })
 
-  it('streams by chunk up to 256 KiB, then once per 256 KiB', () => {
+  it('emits every chunk up to 256 KiB and then once per 256 KiB', () => {
     const chunk = bytes('x'.repeat(65_536))
     const times = shown(Array.from({ length: 14 }, () => chunk)).flatMap((text, index) => (text === undefined ? [] : [index + 1]))
     expect(times).toEqual([1, 2, 3, 4, 5, 9, 13])

@@ -20,14 +20,14 @@ function toolbox() {
 }
 
 describe('nodeTools', () => {
-  it('includes the six built-in tools with bash optional', () => {
+  it('includes six built-in tools, with bash optional', () => {
     const { root, tools } = toolbox()
     const files = ['read_file', 'write_file', 'edit_file', 'list_files', 'search']
     expect(tools.map((tool) => tool.name)).toEqual(['bash', ...files])
     expect(nodeTools({ root, bash: false }).map((tool) => tool.name)).toEqual(files)
   })
 
-  it('shares the same files', async () => {
+  it('uses the same files in all tools', async () => {
     const { call } = toolbox()
     await call('write_file', { path: 'src/a.txt', content: 'first\nsecond\n' })
     await call('edit_file', { path: 'src/a.txt', old_text: 'second', new_text: 'changed' })
@@ -37,7 +37,7 @@ describe('nodeTools', () => {
     expect(await call('bash', { command: 'cat src/a.txt' })).toBe('Exit code: 0\nfirst\nchanged\n')
   })
 
-  it('stays inside the root and runs no code in a search', async () => {
+  it('blocks access outside the root and runs no code during a search', async () => {
     const { root, outside, call } = toolbox()
     writeFileSync(join(outside, 'secret'), 'SECRET')
     symlinkSync(outside, join(root, 'link'))

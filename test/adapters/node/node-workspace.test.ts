@@ -38,8 +38,8 @@ async function refusedEverywhere(workspace: ReturnType<typeof nodeWorkspace>, pa
   return Promise.all([workspace.read(path), workspace.write(path, bytes('X')), workspace.stat(path), workspace.list(path)].map(failureOf))
 }
 
-describe('nodeWorkspace: links', () => {
-  it('rejects linked files and directories that lead out and keeps both', async () => {
+describe('links in nodeWorkspace', () => {
+  it('rejects links that lead out of the root and leaves their targets unchanged', async () => {
     const { root, outside, workspace } = planted()
     symlinkSync(join(outside, 'secret'), join(root, 'file'))
     symlinkSync(outside, join(root, 'dir'))
@@ -54,7 +54,7 @@ describe('nodeWorkspace: links', () => {
     expect(readFileSync(join(outside, 'secret'), 'utf8')).toBe('SECRET')
   })
 
-  it('rejects a write through a dangling link, as file and as directory', async () => {
+  it('rejects a write through a dangling file or directory link', async () => {
     const { root, outside, workspace } = planted()
     symlinkSync(join(outside, 'new'), join(root, 'dangling'))
     expect(await failureOf(workspace.write('dangling', bytes('X')))).toBe('outside')
@@ -64,7 +64,7 @@ describe('nodeWorkspace: links', () => {
     expect(readdirSync(outside)).toEqual(['secret'])
   })
 
-  it('follows links inside the root for reads and writes', async () => {
+  it('follows links within the root for reads and writes', async () => {
     const { root, workspace } = planted()
     mkdirSync(join(root, 'real'))
     writeFileSync(join(root, 'real/file'), 'old')
@@ -78,7 +78,7 @@ describe('nodeWorkspace: links', () => {
     expect((await workspace.list('.')).map((entry) => `${entry.kind} ${entry.path}`)).toEqual(['file file', 'directory real'])
   })
 
-  it('removes a link, not its target', async () => {
+  it('removes a link but not its target', async () => {
     const { root, outside, workspace } = planted()
     mkdirSync(join(root, 'tree/deep'), { recursive: true })
     symlinkSync(outside, join(root, 'tree/deep/link'))
@@ -89,7 +89,7 @@ describe('nodeWorkspace: links', () => {
     expect(readdirSync(outside)).toEqual(['secret'])
   })
 
-  it('keeps other hard links of a file it replaces', async () => {
+  it('preserves other hard links to a file that it replaces', async () => {
     const { root, outside, workspace } = planted()
     linkSync(join(outside, 'secret'), join(root, 'hard'))
     await workspace.write('hard', bytes('changed'))
@@ -98,8 +98,8 @@ describe('nodeWorkspace: links', () => {
   })
 })
 
-describe('nodeWorkspace: special files', () => {
-  it.skipIf(!onLinux)('refuses FIFOs, devices and files of the kernel without touching them', async () => {
+describe('special files in nodeWorkspace', () => {
+  it.skipIf(!onLinux)('rejects FIFOs, devices and kernel files without opening them', async () => {
     const { root, workspace } = planted()
     execFileSync('mkfifo', [join(root, 'fifo')])
     expect(await refusedEverywhere(workspace, 'fifo')).toEqual(['wrongKind', 'wrongKind', 'wrongKind', 'wrongKind'])
@@ -113,8 +113,8 @@ describe('nodeWorkspace: special files', () => {
   })
 })
 
-describe('nodeWorkspace: protected names', () => {
-  it('rejects writes and removals in any spelling at any depth', async () => {
+describe('protected names in nodeWorkspace', () => {
+  it('rejects writes and removals in any spelling and at any depth', async () => {
     const { root, workspace } = planted()
     for (const path of [
       '.git/hooks/pre-commit',
@@ -138,7 +138,7 @@ describe('nodeWorkspace: protected names', () => {
   })
 })
 
-describe('nodeWorkspace: files', () => {
+describe('files in nodeWorkspace', () => {
   it('reads a range of a 5 GB file without loading it', async () => {
     const { root, workspace } = planted()
     const descriptor = openSync(join(root, 'huge'), 'w')
@@ -150,7 +150,7 @@ describe('nodeWorkspace: files', () => {
     expect((await workspace.stat('huge')).size).toBe(5 * 2 ** 30)
   })
 
-  it('keeps the mode and leaves no temporary file, also if stopped', async () => {
+  it('preserves the file mode and leaves no temporary file, even after an abort', async () => {
     const { root, workspace } = planted()
     await workspace.write('run.sh', bytes('one'))
     chmodSync(join(root, 'run.sh'), 0o750)
@@ -164,14 +164,14 @@ describe('nodeWorkspace: files', () => {
     expect(readFileSync(join(root, 'run.sh'), 'utf8')).toBe('two')
   })
 
-  it('gives different contents of one file different versions', async () => {
+  it('returns a different version for different file contents', async () => {
     const { workspace } = planted()
     const versions = new Set<string>()
     for (let index = 0; index < 200; index++) versions.add((await workspace.write('f', bytes(String(index % 10)))).version)
     expect(versions.size).toBe(200)
   })
 
-  it('lets exactly one of many creators succeed', async () => {
+  it('lets exactly one of several concurrent creators succeed', async () => {
     const { workspace } = planted()
     const calls = Array.from({ length: 20 }, (_, index) => failureOf(workspace.write('f', bytes(String(index)), { ifMatch: null })))
     expect((await Promise.all(calls)).sort()).toEqual([...Array.from({ length: 19 }, () => 'conflict'), 'fulfilled'])
@@ -209,8 +209,8 @@ const swapper = `
   }
 `
 
-describe('nodeWorkspace: races', () => {
-  it.skipIf(!onLinux)('lets nothing escape while another thread swaps a directory for a link', async () => {
+describe('races in nodeWorkspace', () => {
+  it.skipIf(!onLinux)('stays inside the root while another thread swaps a directory for a link', async () => {
     const { root, outside, workspace } = planted()
     mkdirSync(join(root, 'dir'))
     writeFileSync(join(root, 'dir/secret'), 'inside')
@@ -242,7 +242,7 @@ describe('nodeWorkspace: races', () => {
     expect(outcomes.get('outside')).toBeGreaterThan(0)
   })
 
-  it.skipIf(!onLinux)('removes nothing outside while a directory below becomes a link', async () => {
+  it.skipIf(!onLinux)('removes nothing outside the root while a subdirectory becomes a link', async () => {
     const { root, outside, workspace } = planted()
     for (let round = 0; round < 200; round++) {
       mkdirSync(join(root, 'tree/dir'), { recursive: true })

@@ -21,14 +21,14 @@ function searcher(files: Record<string, string>) {
 }
 
 describe('ripgrepSearcher', () => {
-  it('is undefined without rg', () => {
+  it('returns undefined if rg is not installed', () => {
     // What lies in the root is none.
     expect(ripgrepSearcher('/usr', { allowSystemRoot: true })).toBe(undefined)
   })
 })
 
-describe.skipIf(!hasRipgrep)('ripgrepSearcher: results', () => {
-  it('returns path, line and text in path order', async () => {
+describe.skipIf(!hasRipgrep)('ripgrepSearcher results', () => {
+  it('returns path, line and text sorted by path', async () => {
     const { query } = searcher({ 'b.txt': 'one\nNeedle two\r\n', 'a/deep.ts': 'x\n\nneedle\n', 'c.txt': 'nothing' })
     expect(await query('needle')).toEqual({
       matches: [
@@ -44,7 +44,7 @@ describe.skipIf(!hasRipgrep)('ripgrepSearcher: results', () => {
     expect(await query('absent')).toEqual({ matches: [], truncated: false })
   })
 
-  it('searches hidden and ignored files but skips dependencies, history and builds below the start', async () => {
+  it('searches hidden and ignored files but skips dependencies, history and builds', async () => {
     const { root, query } = searcher({
       '.gitignore': 'ignored.txt\n',
       'ignored.txt': 'needle',
@@ -65,7 +65,7 @@ describe.skipIf(!hasRipgrep)('ripgrepSearcher: results', () => {
     expect(await paths({ path: 'node_modules', include: 'a/*.js' })).toEqual(['node_modules/a/b.js'])
   })
 
-  it('matches the results of the portable searcher', async () => {
+  it('returns the same results as the portable searcher', async () => {
     const { root, query } = searcher({
       'a.txt': 'foo\nbar foo\r\nbaz',
       'b/c.ts': 'Foo(bar)\n\tfoo',
@@ -95,7 +95,7 @@ describe.skipIf(!hasRipgrep)('ripgrepSearcher: results', () => {
     }
   })
 
-  it('stops at the limit over all files and reports it', async () => {
+  it('stops at the limit across all files and reports truncation', async () => {
     const { query } = searcher({ 'a.txt': 'hit\n'.repeat(8), 'b.txt': 'hit\n'.repeat(100_000) })
     const found = await query('hit', { maxResults: 10 })
     expect(found.matches.map((match) => match.path)).toEqual([...Array(8).fill('a.txt'), ...Array(2).fill('b.txt')])
@@ -104,7 +104,7 @@ describe.skipIf(!hasRipgrep)('ripgrepSearcher: results', () => {
     expect((await query('hit', { path: 'a.txt', maxResults: 7 })).truncated).toBe(true)
   })
 
-  it('handles strange names, foreign bytes and endless lines', async () => {
+  it('handles unusual names, invalid UTF-8 and very long lines', async () => {
     const { root, query } = searcher({ 'line\nbreak:1:x': 'needle\n', '-rf': 'needle\n', 'long.txt': `${'x'.repeat(3 * 2 ** 20)}needle\n` })
     writeFileSync(join(root, 'latin1.txt'), Buffer.from('needle gr\xfc\xdf\n', 'latin1'))
     const found = await query('needle')
@@ -113,14 +113,14 @@ describe.skipIf(!hasRipgrep)('ripgrepSearcher: results', () => {
     expect(found.truncated).toBe(true)
   })
 
-  it('reports an invalid expression or path', async () => {
+  it('reports an invalid pattern or path', async () => {
     const { query } = searcher({ 'a.txt': 'x' })
     expect(await failureOf(query('(unclosed'))).toMatch(/^invalidArguments: .*unclosed group/s)
     expect(await failureOf(query('x', { path: 'missing' }))).toBe('notFound')
     expect(await failureOf(query('x', { path: '../outside' }))).toBe('outside')
   })
 
-  it('stops on its signal', async () => {
+  it('stops when its signal is aborted', async () => {
     const { query } = searcher({ 'a.txt': 'x' })
     expect(await failureOf(query('x', { signal: AbortSignal.abort(new Error('stopped')) }))).toBe('Error: stopped')
     const controller = new AbortController()
@@ -130,8 +130,8 @@ describe.skipIf(!hasRipgrep)('ripgrepSearcher: results', () => {
   })
 })
 
-describe.skipIf(!hasRipgrep)('ripgrepSearcher: attacks', () => {
-  it('treats no argument as an option', async () => {
+describe.skipIf(!hasRipgrep)('ripgrepSearcher security', () => {
+  it('passes no pattern or path as an option', async () => {
     const { root, query } = searcher({ 'a.txt': '--pre=./evil.sh\n-f/etc/passwd\n' })
     writeFileSync(join(root, 'evil.sh'), '#!/bin/sh\ntouch executed\ncat\n')
     chmodSync(join(root, 'evil.sh'), 0o755)
@@ -149,7 +149,7 @@ describe.skipIf(!hasRipgrep)('ripgrepSearcher: attacks', () => {
     expect(existsSync(join(root, 'executed'))).toBe(false)
   })
 
-  it('follows no link outside, given or found', async () => {
+  it('follows no link out of the root', async () => {
     const { root, outside, query } = searcher({ 'a.txt': 'inside SECRET\n' })
     writeFileSync(join(outside, 'secret'), 'SECRET\n')
     symlinkSync(outside, join(root, 'dir'))
@@ -158,7 +158,7 @@ describe.skipIf(!hasRipgrep)('ripgrepSearcher: attacks', () => {
     for (const path of ['dir', 'file', 'dir/secret']) expect(await failureOf(query('SECRET', { path }))).toBe('outside')
   })
 
-  it('ends a hostile expression in linear time', async () => {
+  it('completes an adversarial pattern in linear time', async () => {
     const { query } = searcher({ 'a.txt': `${'a'.repeat(100_000)}!\n` })
     expect((await query('(a+)+$')).matches).toEqual([])
   })

@@ -34,7 +34,7 @@ describe('serve', () => {
     await cancelled
   })
 
-  it('reports a port in use', async () => {
+  it('reports a port that is in use', async () => {
     const taken = createServer()
     await new Promise<void>((done) => taken.listen(0, '127.0.0.1', done))
     const address = taken.address()
@@ -54,7 +54,7 @@ describe('serve', () => {
 })
 
 describe('createAgentApp({ dev: true })', () => {
-  it('accepts local requests, also as operator, but no forwarded ones', async () => {
+  it('accepts local requests, also as operator, but not forwarded ones', async () => {
     await using server = await serve(createAgentApp({ sessions: sessions(), dev: true }), { port: 0 })
     const asked = await fetch(`${server.url}/sessions/s/prompt`, {
       method: 'POST',
@@ -69,7 +69,7 @@ describe('createAgentApp({ dev: true })', () => {
     expect((await app.request('http://agents.example/sessions')).status).toBe(403)
   })
 
-  it('rejects both dev and authorize, and neither of them', () => {
+  it('rejects dev together with authorize, and apps with neither', () => {
     // @ts-expect-error both
     expect(() => createAgentApp({ sessions: sessions(), dev: true, authorize: () => true })).toThrow('both dev and authorize')
     // @ts-expect-error none
@@ -89,7 +89,7 @@ describe('dev: true of the other apps', () => {
   }
   const accept = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 
-  it('accepts local requests but no forwarded ones', async () => {
+  it('accepts local requests but not forwarded ones', async () => {
     await using openAi = await serve(createOpenAiApp({ agents: { helper: agents.helper.agent }, dev: true }), { port: 0 })
     expect((await fetch(`${openAi.url}/v1/models`)).status).toBe(200)
     expect((await fetch(`${openAi.url}/v1/models`, { headers: { 'x-forwarded-for': '1.2.3.4' } })).status).toBe(403)
@@ -102,7 +102,7 @@ describe('dev: true of the other apps', () => {
     await mcp.close()
   })
 
-  it('rejects both dev and authorize, and neither of them', () => {
+  it('rejects dev together with authorize, and apps with neither', () => {
     // @ts-expect-error both
     expect(() => createOpenAiApp({ agents: { helper: agents.helper.agent }, dev: true, authorize: () => true })).toThrow(
       'createOpenAiApp has both',

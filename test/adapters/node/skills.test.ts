@@ -14,8 +14,8 @@ function folder(path: string, text?: string): string {
   return path
 }
 
-describe('skills on disk', () => {
-  it('loads with locations that read_file of nodeTools can read', async () => {
+describe('skills in a Node workspace', () => {
+  it('returns locations that read_file of nodeTools can read', async () => {
     const { root } = temporaryRoot()
     folder(join(root, '.agent/skills/git'), skill('git'))
     const skills = await loadSkills(nodeWorkspace(root), ['.agent/skills'])
@@ -24,7 +24,7 @@ describe('skills on disk', () => {
     expect(textOf(result ?? '')).toContain('How to git.')
   })
 
-  it('loads through a folder link inside the workspace with the indexed path', async () => {
+  it('loads skills through a folder link within the workspace', async () => {
     const { root } = temporaryRoot()
     folder(join(root, 'real/git'), skill('git'))
     folder(join(root, 's'))
@@ -45,13 +45,13 @@ describe('skills on disk', () => {
     const set = await loadSkills(nodeWorkspace(root), ['s', 'linked'])
     expect(set.skills.map(({ name }) => name)).toEqual(['git'])
     expect(set.errors).toEqual([
-      { code: 'unreadable', path: 's/far/SKILL.md', message: expect.stringContaining('leads outside the workspace') },
-      { code: 'unreadable', path: 'linked', message: expect.stringContaining('leads outside the workspace') },
+      { code: 'unreadable', path: 's/far/SKILL.md', message: expect.stringContaining('is outside the workspace') },
+      { code: 'unreadable', path: 'linked', message: expect.stringContaining('is outside the workspace') },
     ])
     expect(JSON.stringify(set.errors)).not.toContain(outside)
   })
 
-  it('handles link loops', async () => {
+  it('loads skills despite link loops', async () => {
     const { root, outside } = temporaryRoot()
     const skills = folder(join(root, 's'), undefined)
     folder(join(skills, 'git'), skill('git'))
@@ -66,7 +66,7 @@ describe('skills on disk', () => {
     expect([set.errors, set.warnings]).toEqual([[], []])
   })
 
-  it('rejects a file link out of the workspace and accepts one inside', async () => {
+  it('rejects a file link out of the workspace and accepts one within', async () => {
     const { root, outside } = temporaryRoot()
     folder(outside, skill('far'))
     folder(join(root, 'elsewhere'), skill('near'))

@@ -35,6 +35,8 @@ export function present(program: string, ...args: string[]): boolean {
 export function toolContext(signal: AbortSignal = new AbortController().signal): ToolContext & { updates: ToolResult[] } {
   const updates: ToolResult[] = []
   return {
+    context: undefined,
+    data: () => undefined,
     toolCallId: 'call-1',
     toolName: 'tool',
     sessionId: 'session',

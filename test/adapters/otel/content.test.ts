@@ -34,8 +34,8 @@ async function saying(mark: string, captureContent?: boolean) {
   return spans()
 }
 
-describe('content', () => {
-  it('stays out of attributes, events, names and status by default', async () => {
+describe('captured content', () => {
+  it('omits content from attributes, events, names and status by default', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ minLength: 8, unit: 'grapheme' }), async (text) => {
         const mark = `~${text.replace(/["\\\p{C}]/gu, '')}~confidential~`
@@ -48,7 +48,7 @@ describe('content', () => {
     expect(keys.filter((key) => /messages|instructions|arguments|result|definitions/.test(key))).toEqual([])
   })
 
-  it('follows the JSON format of the conventions if enabled', async () => {
+  it('uses the JSON format of the semantic conventions if enabled', async () => {
     const spans = await saying('word', true)
     const [chat, said, threw] = spans
     const read = (key: string): unknown => JSON.parse(String(chat?.attributes[key]))
@@ -82,7 +82,7 @@ describe('content', () => {
     expect(run?.status).toEqual({ code: 2, message: 'word. Tried 2 times.' })
   })
 
-  it('is limited in size as valid JSON with whole characters', async () => {
+  it('truncates content to valid JSON with whole characters', async () => {
     const { tracer, spans } = memoryTracer()
     const huge = '🙂'.repeat(2_000_000)
     const model = scripted([{ toolCalls: [{ name: 'say', arguments: { text: huge } }] }, { text: huge }, { text: 'ok' }], {
@@ -117,7 +117,7 @@ describe('content', () => {
 })
 
 describe('metrics', () => {
-  it('counts tokens and seconds of model calls, agents and tools', async () => {
+  it('records tokens and durations of model calls, agents and tools', async () => {
     const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
     const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 2 ** 30 })
     const provider = new MeterProvider({ readers: [reader] })

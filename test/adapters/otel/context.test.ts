@@ -16,7 +16,7 @@ beforeEach(() => void context.setGlobalContextManager(new AsyncLocalStorageConte
 afterEach(() => context.disable())
 
 describe('tracing with a registered context manager', () => {
-  it('nests spans of a tool below it, also after a pause and a late start', async () => {
+  it("nests a tool's spans below it, also after a pause or a late start", async () => {
     const { tracer, started } = memoryTracer()
     const query = (name: string) => tracer.startSpan(name).end()
     const work = defineTool({
@@ -86,7 +86,7 @@ describe('tracing with a registered context manager', () => {
     ])
   })
 
-  it('runs each fetch of the model inside its chat span', async () => {
+  it('runs each model fetch inside its chat span', async () => {
     const { tracer, started, spans } = memoryTracer()
     let attempts = 0
     const fetch = async () => {

@@ -93,7 +93,7 @@ describe('span endings', () => {
     )
   })
 
-  it('stops with tracing and resumes with another call', async () => {
+  it('stops with stop() and resumes with another traceAgent call', async () => {
     const { tracer, started, spans } = memoryTracer()
     const agent = new Agent({ model: scripted(() => ({ toolCalls: [{ name: 'works', arguments: {} }] })), tools, limits: { maxTurns: 3 } })
     const trace = traceAgent(agent, { tracer })
@@ -123,7 +123,7 @@ describe('span endings', () => {
     expect(outline(two.started())).toEqual(['invoke_agent', '  chat scripted', 'invoke_agent', '  chat scripted'])
   })
 
-  it('leaves nothing behind after 10,000 calls', async () => {
+  it('ends all spans after 10,000 calls', async () => {
     const { tracer, ends } = countingTracer()
     const calls = Array.from({ length: 10_000 }, () => ({ name: 'works', arguments: {} }))
     const agent = new Agent({ model: scripted([{ toolCalls: calls }, { text: 'done' }]), tools, contextManagement: false })

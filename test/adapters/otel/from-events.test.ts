@@ -27,7 +27,7 @@ function heard() {
 }
 
 describe('tracing from events', () => {
-  it('produces the same outline for a remote session at server times', async () => {
+  it('produces the same spans for a remote session, with server times', async () => {
     const agent = () => ({
       model: scripted([call('look'), later, { text: 'Half', ...later }, { text: 'done', usage: { input: 3, output: 4 } }]),
       agentName: 'far',
@@ -60,7 +60,7 @@ describe('tracing from events', () => {
     await sessions.close()
   })
 
-  it('traces a loop that a tool started next to a traced one', async () => {
+  it('traces a loop started by a tool, with or without guards', async () => {
     const { signal } = new AbortController()
     const model = scripted(() => ({ text: 'inner' }), { id: 'small' })
     const start = (name: string, isGuarded: boolean) =>
@@ -92,7 +92,7 @@ describe('tracing from events', () => {
     expect(spans()).toHaveLength(started().length)
   })
 
-  it('closes spans without an end with the next run and on stop', async () => {
+  it('closes unfinished spans at the next run and on stop', async () => {
     const events: AgentEvent[] = []
     const agent = new Agent({ model: scripted(() => call('look')), tools: [look], limits: { maxTurns: 2 } })
     agent.subscribe((event) => events.push(event))
@@ -113,7 +113,7 @@ describe('tracing from events', () => {
     }
   })
 
-  it('rejects an invalid agent', () => {
+  it('rejects an object that is not an agent', () => {
     for (const odd of [undefined, null, 7, {}, []]) expect(() => traceAgent(odd as never)).toThrow(ConfigError)
   })
 })

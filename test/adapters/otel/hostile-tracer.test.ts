@@ -66,7 +66,7 @@ afterEach(() => {
 })
 
 describe('a run with failing telemetry', () => {
-  it('survives any tracer error with one warning', async () => {
+  it('ignores tracer errors and warns once', async () => {
     const plain = await outcome({})
     const methods = ['startSpan', 'setAttribute', 'setAttributes', 'addEvent', 'setStatus', 'end', 'isRecording', 'spanContext']
     for (const method of methods) {
@@ -81,7 +81,7 @@ describe('a run with failing telemetry', () => {
     }
   })
 
-  it('survives any meter error and keeps its spans', async () => {
+  it('ignores meter errors and keeps the spans', async () => {
     const plain = await outcome({})
     const { tracer, started } = memoryTracer()
     const meter = { createHistogram: boom } as unknown as Meter // one that is broken
@@ -90,7 +90,7 @@ describe('a run with failing telemetry', () => {
   })
 
   it.each([
-    ['throws at once', { with: boom, active: boom }],
+    ['throws immediately', { with: boom, active: boom }],
     [
       'throws after the work',
       {
@@ -101,9 +101,9 @@ describe('a run with failing telemetry', () => {
         active: () => ROOT_CONTEXT,
       },
     ],
-    ['never does the work', { with: () => undefined, active: () => ROOT_CONTEXT }],
+    ['never runs the work', { with: () => undefined, active: () => ROOT_CONTEXT }],
     [
-      'does it twice',
+      'runs the work twice',
       {
         with: (_: unknown, work: () => unknown) => {
           work()
@@ -112,7 +112,7 @@ describe('a run with failing telemetry', () => {
         active: () => ROOT_CONTEXT,
       },
     ],
-  ])('survives a context manager: it %s', async (_, methods) => {
+  ])('ignores a context manager that %s', async (_, methods) => {
     const plain = await outcome({})
     const manager = { ...methods, bind: (_: unknown, target: unknown) => target, enable: () => manager, disable: () => manager }
     context.setGlobalContextManager(manager as unknown as ContextManager) // one that is broken
@@ -121,7 +121,7 @@ describe('a run with failing telemetry', () => {
     expect(ends()).toEqual([1, 1, 1, 1])
   })
 
-  it('survives any observer error in every step', async () => {
+  it('ignores observer errors in every step', async () => {
     const plain = await outcome({})
     const acts = [
       boom,

@@ -9,7 +9,7 @@ const tool = (status: ServiceToolContent['status'], more: Partial<ServiceToolCon
   ...more,
 })
 
-it('nests a hosted tool span below its model call with searches and cost', async () => {
+it('nests a hosted tool span below its model call, with searches and cost', async () => {
   const { tracer, started, spans } = memoryTracer()
   const failed = tool('failed', { id: 'srv_2', name: 'mcp.docs.read', error: { code: 'max_uses_exceeded', message: 'secret' } })
   const later = tool('running', { id: 'srv_3', name: 'code execution\n' })
@@ -47,7 +47,7 @@ it('reports the search limit on the run that reached it', async () => {
   })
 })
 
-it('produces the same from events, also for an interrupted run', async () => {
+it('produces the same spans from events, even for an interrupted run', async () => {
   const events: AgentEvent[] = []
   const model = scripted([{ blocks: [tool('running'), tool('done')], text: 'Found.' }])
   const run = new Agent({ model }).prompt('go')

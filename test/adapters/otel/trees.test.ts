@@ -27,8 +27,8 @@ function traced(script: Script | Model, options: Partial<AgentOptions> = {}) {
   return { agent, trace, spans, tree: () => outline(started()) }
 }
 
-describe('the trace tree', () => {
-  it('contains a tool run', async () => {
+describe('traceAgent spans', () => {
+  it('includes the spans of a run with a tool', async () => {
     const { agent, tree, spans } = traced([{ toolCalls: [addCall], usage: { input: 10, output: 5, cacheRead: 3 } }, { text: '3' }])
     const { loopId, sessionId, runId } = await agent.prompt('1 + 2?').result
     expect(tree()).toEqual(['invoke_agent helper', '  chat scripted', '  execute_tool add', '  chat scripted'])
@@ -73,7 +73,7 @@ describe('the trace tree', () => {
     })
   })
 
-  it('contains a retry as an event of the continuing call', async () => {
+  it('includes a retry as an event of the continuing call', async () => {
     const { agent, tree, spans } = traced([overloaded, { text: 'Half', ...overloaded }, { text: 'done' }])
     await agent.prompt('go').result
     expect(tree()).toEqual(['invoke_agent helper', '  chat scripted (retry rateLimited) (retry rateLimited)'])
@@ -83,7 +83,7 @@ describe('the trace tree', () => {
     ])
   })
 
-  it('contains an abort during a response and during a tool', async () => {
+  it('includes an abort during a response and during a tool call', async () => {
     const inAnswer = traced([{ text: 'never' }])
     inAnswer.agent.subscribe((event) => event.type === 'messageUpdate' && inAnswer.agent.abort())
     await inAnswer.agent.prompt('go').result
@@ -101,7 +101,7 @@ describe('the trace tree', () => {
     expect(inTool.tree()).toEqual(['invoke_agent helper !cancelled', '  chat scripted', '  execute_tool stuck !cancelled'])
   })
 
-  it('contains a sub-agent, whatever it forwards', async () => {
+  it('includes a sub-agent regardless of its forward option', async () => {
     for (const forward of ['updates', 'events'] as const) {
       const child = scripted([{ toolCalls: [addCall] }, { text: 'found' }, { text: 'found again' }], { id: 'small' })
       const researcher = new SubAgentTool({ name: 'researcher', description: 'Finds.', model: child, tools: [add], forward })
@@ -129,7 +129,7 @@ describe('the trace tree', () => {
     }
   })
 
-  it('contains a background sub-agent below its starting call, live or from events', async () => {
+  it('includes a background sub-agent below its call, live or from events', async () => {
     for (const forward of ['updates', 'events'] as const) {
       const child = scripted([{ toolCalls: [addCall] }, { text: 'found' }], { id: 'small' })
       const researcher = new SubAgentTool({
@@ -159,7 +159,7 @@ describe('the trace tree', () => {
     }
   })
 
-  it('contains the branches of a parallel loop below it', async () => {
+  it('includes the branches of a parallel loop', async () => {
     const { tracer, started, spans } = memoryTracer()
     const observers = [traceLoops({ tracer })]
     await parallelLoop({
@@ -181,7 +181,7 @@ describe('the trace tree', () => {
     expect(spans().at(-1)?.attributes).toMatchObject({ 'gen_ai.workflow.name': 'parallel_loop', 'phi.parallel.selected': 0 })
   })
 
-  it('contains a pause for a client tool with a prior approval', async () => {
+  it('includes a pause for a client tool and its prior approval', async () => {
     const where = clientTool({ name: 'where', description: 'Where the page is.', parameters: nothing, needsApproval: true })
     const { agent, tree, spans } = traced([{ toolCalls: [{ name: 'where', arguments: {} }] }, { text: 'done' }], { tools: [where] })
     agent.subscribe((event) => {
@@ -196,7 +196,7 @@ describe('the trace tree', () => {
     expect(spans()[2]?.attributes).toMatchObject({ 'phi.client_call.outcome': 'failed', 'gen_ai.tool.name': 'where' })
   })
 
-  it('contains an approval that is accepted, rejected or missing', async () => {
+  it('includes an approval that is granted, denied or missing', async () => {
     const script = [{ toolCalls: [addCall] }, { text: 'done' }]
     const tools = [{ ...add, needsApproval: true }]
     const yes = traced(script, { tools })
@@ -226,7 +226,7 @@ describe('the trace tree', () => {
     expect(nobody.tree().slice(3)).toEqual(['invoke_agent helper', '  wait_for_approval add', '  execute_tool add', '  chat scripted'])
   })
 
-  it('contains failures of the model, a tool, its arguments and its timeout', async () => {
+  it('includes failures of the model, a tool, its arguments and its timeout', async () => {
     const refused = traced([{ fail: { code: 'auth', message: 'No such key.' } }])
     await refused.agent.prompt('go').result
     expect(refused.tree()).toEqual(['invoke_agent helper !auth', '  chat scripted !auth'])
@@ -262,7 +262,7 @@ describe('the trace tree', () => {
     )
   })
 
-  it('contains a run that a hook rejected and one at a limit', async () => {
+  it('includes a run rejected by a hook and one ended by a limit', async () => {
     const refused = traced([{ text: 'x' }], { hooks: { beforeLoop: () => false } })
     await refused.agent.prompt('go').result
     expect(refused.tree()).toEqual(['invoke_agent helper'])

@@ -68,10 +68,10 @@ onPostgres('commands forwarded between processes', (database) => {
     (await database.pool.query('SELECT process_id, url FROM phi.processes WHERE tenant = $1', [tenant])).rows
 
   for (const way of ['the database', 'HTTP'] as const) {
-    describe(`over ${way}`, () => {
+    describe(`forwarded commands over ${way}`, () => {
       const isHttp = way === 'HTTP'
 
-      it('times out at its deadline if the session owner does not respond', async () => {
+      it('times out at its deadline if the owner process does not respond', async () => {
         // One that is never there: the process ends all the same.
         const never = () => new Promise<never>(() => undefined)
         const { first, second, tenant, warnings } = await two({ isHttp, agent: never, forwardTimeoutMs: 2000 })
@@ -83,7 +83,7 @@ onPostgres('commands forwarded between processes', (database) => {
         await expect.poll(() => callsOf(tenant)).toBe(0)
       })
 
-      it('acts once per key, whichever process receives them and however often', async () => {
+      it('runs once per key, regardless of the receiving process and repetitions', async () => {
         const { first, second } = await two({ isHttp })
         await (await first.ask('s/runs', { prompt: 'Begin.' })).text()
         const headers = { 'idempotency-key': 'the-same-key' }
@@ -94,7 +94,7 @@ onPostgres('commands forwarded between processes', (database) => {
         expect(await said(second.ask, 's')).toEqual(['Begin.', 'Once.'])
       })
 
-      it('streams to a slow reader with bounded memory and no blocking', async () => {
+      it('streams to a slow reader with bounded memory and without blocking', async () => {
         const text = Array.from({ length: runs(120, 400) }, () => 'x'.repeat(32 * 1024))
         const { first, second, tenant } = await two({ isHttp, agent: () => ({ model: scripted(() => ({ text })) }) })
         await (await first.ask('s/title', { title: 'Begin.' })).text()
@@ -111,7 +111,7 @@ onPostgres('commands forwarded between processes', (database) => {
         await expect.poll(() => callsOf(tenant)).toBe(0)
       })
 
-      it('changes the shared state with one version for all processes', async () => {
+      it('changes the shared state with one version across processes', async () => {
         const state = sharedState({ schema: { type: 'object' }, initial: { n: 0 } })
         const { first, second } = await two({ isHttp, agent: () => ({ model: scripted(() => ({ text: 'ok' })), sharedState: state }) })
         await (await first.ask('s/runs', { prompt: 'Begin.' })).text()
@@ -126,7 +126,7 @@ onPostgres('commands forwarded between processes', (database) => {
         for (const { ask } of [first, second]) expect(await (await ask('s/state')).json()).toEqual({ version: 2, value: { n: 9 } })
       })
 
-      it('forwards the caller identity and prevents impersonation', async () => {
+      it("forwards the caller's identity and prevents impersonation", async () => {
         const { first, second } = await two({ isHttp })
         for (const user of ['ada', 'bob']) await (await first.ask('s/runs', { prompt: `I am ${user}.` }, { 'x-user': user })).text()
         const forged = { 'x-user': 'bob', 'phi-forwarded': await sealOf('{}'), identity: 'ada', 'x-phi-core-session': 'ada/s' }
@@ -141,7 +141,7 @@ onPostgres('commands forwarded between processes', (database) => {
     })
   }
 
-  it('streams over HTTP with the database as a fallback', async () => {
+  it('streams over HTTP and falls back to the database', async () => {
     const model = scripted(() => ({ text: Array.from({ length: 20 }, (_, at) => `${at} `) }))
     const make = async () => {
       const { sessions, inside } = await sessionsWithPeers({ pool: database.pool, model, hostname: '127.0.0.1', key })
@@ -170,7 +170,7 @@ onPostgres('commands forwarded between processes', (database) => {
     expect(passed.length).toBeGreaterThan(0)
   })
 
-  it('fails soon without a receiver and never executes later', async () => {
+  it('fails quickly without a receiver and never runs later', async () => {
     const { second, tenant } = await two({ forwardTimeoutMs: 600 })
     await database.pool.query("INSERT INTO phi.processes (tenant, process_id, until) VALUES ($1, 'deaf', 99999999999999)", [tenant])
     await database.pool.query("INSERT INTO phi.leases (tenant, owner, session_id, process_id) VALUES ($1, '', 's', 'deaf')", [tenant])
@@ -181,7 +181,7 @@ onPostgres('commands forwarded between processes', (database) => {
     expect(await callsOf(tenant)).toBe(0)
   })
 
-  it('fails after its deadline by the database clock, over both transports', async () => {
+  it('fails after its deadline by the database clock on both transports', async () => {
     const { first, second, tenant } = await two({ isHttp: true })
     await (await first.ask('s/runs', { prompt: 'Begin.' })).text()
     const [holder] = (await processesOf(tenant)).filter(({ url }) => url === first.url)
@@ -213,7 +213,7 @@ onPostgres('commands forwarded between processes', (database) => {
     expect(await said(first.ask, 's')).toEqual(['Begin.'])
   })
 
-  it('requires the cluster key, applies once and matches its receiver', async () => {
+  it('requires the cluster key, runs once and only on its receiver', async () => {
     const { first, tenant } = await two({ isHttp: true })
     await (await first.ask('s/runs', { prompt: 'Begin.' })).text()
     const [holder] = (await processesOf(tenant)).filter(({ url }) => url === first.url)
@@ -264,7 +264,7 @@ onPostgres('commands forwarded between processes', (database) => {
     expect((await none.first.sessions.forwarded(new Request('http://localhost', { method: 'POST', body }))).status).toBe(404)
   })
 
-  it('breaks off if the streaming process stalls beyond its lease', async () => {
+  it('aborts the response if the streaming process stalls beyond its lease', async () => {
     const { pool, silence } = lossyPool(database)
     let begun = 0
     const agent = () => {
@@ -282,7 +282,7 @@ onPostgres('commands forwarded between processes', (database) => {
       for (let read = await feed?.read(); read?.done === false; read = await feed?.read());
     })()
     silence(true)
-    await expect(ended).rejects.toThrow(/gone/)
+    await expect(ended).rejects.toThrow(/has ended/)
     // The other one has taken the run up.
     await expect.poll(() => begun).toBe(2)
     silence(false)
@@ -292,7 +292,7 @@ onPostgres('commands forwarded between processes', (database) => {
     const make = (peers: { url: string; key: string | string[] }) =>
       postgresLiveSessions({ pool: database.pool, agent: () => ({ model: scripted([]) }), peers })
     for (const wrong of ['', 'short', [], [key, 'short']]) expect(() => make({ url: 'http://10.0.0.1', key: wrong })).toThrow(/peers\.key/)
-    for (const url of ['', 'ftp://10.0.0.1', '10.0.0.1:80', 'http://a:b@10.0.0.1']) expect(() => make({ url, key })).toThrow(/url of peers/)
+    for (const url of ['', 'ftp://10.0.0.1', '10.0.0.1:80', 'http://a:b@10.0.0.1']) expect(() => make({ url, key })).toThrow(/peers\.url/)
     expect(() => make({ url: 'http://10.0.0.1', key, secret: 'x' } as never)).toThrow(/secret/)
   })
 })

@@ -41,7 +41,7 @@ const size = 5
 /** States that processes which find each other in this way lose nothing when they are killed. */
 export function losesNothing({ cluster, endsOf }: KilledClusters, way: string, env: Record<string, string>): void {
   const timeout = killTimeout * Math.ceil(rounds / 14)
-  it(`keeps every run and event when ${rounds * size} of them are killed (${way})`, { timeout }, async () => {
+  it(`keeps every run and event when ${rounds * size} processes are killed (${way})`, { timeout }, async () => {
     const random = seededRandom(7)
     // So long that those which live keep theirs on a busy machine: who is cut off a fourth time is not taken up again.
     const five = await cluster(size, { LEASE_MS: '4000', ...env })

@@ -55,8 +55,8 @@ onPostgres('an owner process that crashes during a forwarded request', (database
   describe.each([
     ['the database', {}],
     ['HTTP', { PEERS: 'yes' }],
-  ])('over %s', (way, env: Record<string, string>) => {
-    it('breaks off the response and acts once for a repeated request', { timeout }, async () => {
+  ])('killing the owner process over %s', (way, env: Record<string, string>) => {
+    it('aborts the response and runs a repeated request once', { timeout }, async () => {
       const { asked, feed } = await passedOn(env)
       const { both, holder, prompt } = asked
       await holder.signal('SIGKILL')
@@ -75,7 +75,7 @@ onPostgres('an owner process that crashes during a forwarded request', (database
       await expectOnce(asked)
     })
 
-    it('stays ignored after a stall and does nothing when it continues', { timeout }, async () => {
+    it('takes over from a stalled process, which does nothing when it continues', { timeout }, async () => {
       // Renewed each second: it is still there when the prompt comes, however busy the machine is.
       const asked = await two({ ...env, LEASE_MS: '4000' })
       const { holder, both, sessionId, ask, prompt } = asked

@@ -11,7 +11,7 @@ onPostgres('processes over PostgreSQL that are killed', (database) => {
 
   const load = runs(25, 50)
 
-  it(`restarts three of them one after the other under a load of ${load} runs: none is lost, and nothing is paid twice`, {
+  it(`restarts three processes in turn under ${load} runs without lost runs or double payments`, {
     timeout: killTimeout,
   }, async () => {
     // None of them is killed: where a busy machine lets one stand still, it loses nothing.

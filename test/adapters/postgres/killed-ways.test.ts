@@ -13,7 +13,7 @@ onPostgres('processes on PostgreSQL across database crashes', (database) => {
 
   const crashes = runs(5, 200)
 
-  it(`continues when the database crashes ${crashes} times during runs`, {
+  it(`continues although the database crashes ${crashes} times during runs`, {
     timeout: killTimeout * Math.ceil(crashes / 20),
   }, async () => {
     const random = seededRandom(9)

@@ -112,7 +112,7 @@ onPostgres('a database connection that breaks during a forwarded command', (data
 
   for (const { name, which, of, after } of statements) {
     for (const [when, at] of after.flatMap((each) => [['before', each] as const, ['after', each] as const])) {
-      it(`leaves no gap and no waiting client: ${when} ${name} is done, number ${at}`, async () => {
+      it(`loses no event if the connection breaks ${when} ${name}, statement ${at}`, async () => {
         const processes = await two()
         const { holder, other } = processes
         const { breaking } = processes[of]
@@ -130,7 +130,7 @@ onPostgres('a database connection that breaks during a forwarded command', (data
     }
   }
 
-  it('keeps the order of messages despite slow replies', async () => {
+  it('keeps the message order despite slow replies', async () => {
     const { other } = await two({ text: Array.from({ length: 300 }, () => 'x'.repeat(16 * 1024)), delayMs: 0 })
     other.breaking.slow = (text) => (text.startsWith('WITH came AS') ? 5 : 0)
     const { numbers, isWhole } = await read(await other.ask('s/runs', { prompt: 'Go.' }))
@@ -141,7 +141,7 @@ onPostgres('a database connection that breaks during a forwarded command', (data
     expect(other.breaking.atOnce).toBe(1)
   })
 
-  it('breaks off a response only if another process wrote there', async () => {
+  it('aborts a response only if another process wrote in between', async () => {
     const { holder, other, tenant, free } = await two()
     void holder.ask('hangs/runs', { prompt: 'Go.' })
     // Else the other one may have it first.

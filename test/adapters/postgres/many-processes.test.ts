@@ -29,7 +29,7 @@ onPostgres('processes that share PostgreSQL', (database) => {
     return session
   }
 
-  it('begins a run on one, watches it on a second, approves it on a third, and finishes it on those that survive', {
+  it('completes a run watched on one process and approved on another after its own is killed', {
     timeout: patient.timeout,
   }, async () => {
     const { first, second, third } = await threeProcesses()

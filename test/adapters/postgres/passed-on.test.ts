@@ -36,7 +36,7 @@ onPostgres('requests forwarded between processes', (database) => {
     return [answer.status, answer.headers.get('content-type'), text.startsWith('{') ? JSON.parse(text).code : undefined]
   }
 
-  it('keeps an unusual path unchanged', async () => {
+  it('keeps an unusual path unchanged when forwarding', async () => {
     await begin('odd')
     const paths = [
       '//',
@@ -61,7 +61,7 @@ onPostgres('requests forwarded between processes', (database) => {
     expect(messages).toHaveLength(2)
   })
 
-  it('carries no auth headers and uses the identity of the first process', async () => {
+  it('forwards no auth headers and uses the identity verified by the first process', async () => {
     await begin('s', { 'x-user': 'ada' })
     await begin('s', { 'x-user': 'bob' })
     const asBob = { 'x-user': 'bob', authorization: 'Bearer ada', 'x-forwarded-user': 'ada', 'x-owner': 'ada' }
@@ -90,7 +90,7 @@ onPostgres('requests forwarded between processes', (database) => {
     expect(Reflect.get({}, 'polluted')).toBeUndefined()
   })
 
-  it('runs scheduled prompts in the owner process, whichever finds them due', async () => {
+  it('runs scheduled prompts in the owner process, whichever process finds them due', async () => {
     await begin('due')
     const prompt = 'Later \u0000 \ud800 "é".'
     const added = await ask(1, '/sessions/due/schedules', { method: 'POST', headers: json, body: JSON.stringify({ prompt, at: 1 }) })
@@ -105,7 +105,7 @@ onPostgres('requests forwarded between processes', (database) => {
     expect((await hosts[0]?.schedulesOf({ sessionId: 'due' }).list()) ?? []).toEqual([])
   })
 
-  it('ends when the client disconnects during a response', async () => {
+  it('ends the call when the client disconnects during a response', async () => {
     await begin('leaves')
     const left = new AbortController()
     const feed = await ask(1, '/sessions/leaves/events', { signal: left.signal })

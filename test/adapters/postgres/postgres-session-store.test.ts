@@ -34,7 +34,7 @@ onPostgres('sessions in PostgreSQL', (database) => {
 
   sessionStoreSuite({ describe, it, expect }, { name: 'PostgreSQL', create, another, damage })
 
-  it('works as the recipe shows', async () => {
+  it('stores a session as the recipe shows', async () => {
     const store = await sharedSessions(database.pool)
     const agent = new Agent({ model: scripted([{ text: 'Hello.' }]), session: store, sessionId: 'recipe' })
     await agent.prompt('Hi.').result
@@ -42,7 +42,7 @@ onPostgres('sessions in PostgreSQL', (database) => {
     expect((await store.list()).sessions).toMatchObject([{ sessionId: 'recipe', status: 'idle', messages: 2 }])
   })
 
-  it('migrates concurrently and repeatedly', async () => {
+  it('runs migrations concurrently and repeatedly', async () => {
     await Promise.all(Array.from({ length: 8 }, () => migrate({ pool: database.pool, schema: 'other' })))
     await migrate({ pool: database.pool, schema: 'other' })
     const store = postgresSessionStore({ pool: database.pool, schema: 'other' })
@@ -58,7 +58,7 @@ onPostgres('sessions in PostgreSQL', (database) => {
     expect(() => postgresSessionStore({ pool: database.pool, schema })).toThrow(ConfigError)
   })
 
-  it('isolates tenants', async () => {
+  it('isolates the sessions of different tenants', async () => {
     const store = create()
     const writer = await store.open('s', { agentId: 'a' })
     await writer.append([note('mine')])
@@ -70,7 +70,7 @@ onPostgres('sessions in PostgreSQL', (database) => {
     expect(notesIn((await store.tail('s')).records)).toEqual(['mine'])
   })
 
-  it('relies on the database to isolate tenants if configured', async () => {
+  it('isolates tenants with row-level security if configured', async () => {
     await migrate({ pool: database.pool, schema: 'apart', rowSecurity: true })
     await migrate({ pool: database.pool, schema: 'apart', rowSecurity: true })
     await database.pool.query('CREATE ROLE app LOGIN')
@@ -118,7 +118,7 @@ onPostgres('sessions in PostgreSQL', (database) => {
     expect(await store.delete('s')).toBe(true)
   })
 
-  it('lets one writer get an acknowledgement through repeated takeovers', async () => {
+  it('acknowledges at most one writer during repeated takeovers', async () => {
     const store = create()
     const writers = await Promise.all(Array.from({ length: 8 }, () => store.open('s', { agentId: 'a' })))
     const written = await Promise.allSettled(writers.map((writer, at) => writer.append([note(at)])))
@@ -129,7 +129,7 @@ onPostgres('sessions in PostgreSQL', (database) => {
     for (const writer of [...writers, last]) await writer.close()
   })
 
-  it('reads a log of thousands of records in parts', async () => {
+  it('reads a log of thousands of records in batches', async () => {
     const store = create()
     const writer = await store.open('s', { agentId: 'a' })
     const all = Array.from({ length: 2100 }, (_, at) => at)
@@ -141,7 +141,7 @@ onPostgres('sessions in PostgreSQL', (database) => {
     await next.close()
   })
 
-  it('reads only the end of a long log and only the sessions of an owner', async () => {
+  it("reads only the end of a long log and only the owner's sessions", async () => {
     let rows = 0
     const pool: SqlPool = {
       query: async (text, values) => {
@@ -173,7 +173,7 @@ onPostgres('sessions in PostgreSQL', (database) => {
     expect([rows, nextCursor === undefined]).toEqual([6, false])
   })
 
-  it('finds open runs by an index among 5,000 sessions', async () => {
+  it('finds open runs among 5,000 sessions with an index', async () => {
     await database.pool.query(`INSERT INTO phi.sessions (tenant, session_id, epoch, claimant, agent_id, last_active_at, is_written, digest, status)
       SELECT 'many', 's' || at, 1, 'a', 'a', at, true, '{"loops":1,"messages":2}', CASE WHEN at % 2000 = 7 THEN 'running' ELSE 'idle' END
       FROM generate_series(1, 5000) AS at`)

@@ -36,7 +36,7 @@ onPostgres('a database that fails while a process resumes a run', (database) => 
 })
 
 onPostgres('a database that accepts a statement and never responds', (database) => {
-  it('fails each call with io in time and recovers', async () => {
+  it('fails each call with code io before the timeout and recovers', async () => {
     const { pool, silence } = lossyPool(database)
     const store = postgresSessionStore({ pool, statementTimeoutMs: 1000 })
     const writer = await store.open('s', { agentId: 'a' })
@@ -56,7 +56,7 @@ onPostgres('a database that accepts a statement and never responds', (database) 
     expect((await store.tail('s')).records).toHaveLength(1)
   })
 
-  it('causes a 503, and the delayed run resumes and completes', async () => {
+  it('responds with 503 and completes the delayed run later', async () => {
     const { pool, silence } = lossyPool(database)
     const model = scripted(() => ({ text: Array.from({ length: 20 }, (_, at) => `${at} `) }), { delayMs: 5 })
     const warnings: string[] = []

@@ -64,8 +64,8 @@ onPostgres('the owner of an expired lease', (database) => {
   })
 
   it.each([
-    ['back by the first', true],
-    ['by a third', false],
+    ['back to the first', true],
+    ['to a third', false],
   ])('loses its lease twice, %s: rejects all earlier owners', { timeout }, async (_, isBack) => {
     const all = await cluster(1, { DELAY_MS: '50' })
     const [first] = all.hosts
@@ -114,7 +114,7 @@ onPostgres('the owner of an expired lease', (database) => {
     expect(new Set(all.paid()).size).toBe(all.paid().length)
   })
 
-  it('expires by the database clock, with any process clock', { timeout }, async () => {
+  it('expires by the database clock, regardless of process clocks', { timeout }, async () => {
     const all = await wrongClocks()
     for (const at of [0, 1]) {
       const begun = Array.from({ length: 3 }, (_, number) => all.begin(10 * (at + 1) + number))
@@ -133,7 +133,7 @@ onPostgres('the owner of an expired lease', (database) => {
     expect(new Set(all.paid()).size).toBe(all.paid().length)
   })
 
-  it('rejects an append sent after expiry', async () => {
+  it('rejects an append sent after the lease expired', async () => {
     const { pool, stop, wake } = stoppablePool(() => database.pool)
     const writer = await postgresSessionStore({ pool, tenant: 'late' }).open('s', { agentId: 'a' })
     await writer.append([note('before')])

@@ -38,7 +38,7 @@ onPostgres('a session taken over while both processes live', (database) => {
     return loops.map(({ status }) => status)
   }
 
-  it('rejects writes of an owner that does not know of its takeover yet', async () => {
+  it('rejects writes from an owner that has not noticed the takeover', async () => {
     const tenant = 'barred'
     const one = make(tenant, { leaseMs: 600_000 })
     await (await one('/runs', { prompt: 'Go.' })).text()
@@ -58,7 +58,7 @@ onPostgres('a session taken over while both processes live', (database) => {
     expect(await loopsOf(tenant)).toEqual(['completed', 'completed'])
   })
 
-  it('counts as orphaned for the new owner before the old one asks again', async () => {
+  it('treats the session as orphaned for the new owner before the old owner polls again', async () => {
     const tenant = 'left'
     const answer = gate()
     const two = make(tenant)
@@ -82,7 +82,7 @@ onPostgres('a session taken over while both processes live', (database) => {
     expect(isGiven).toBe(true)
   })
 
-  it('loads after the last write of the old owner, so no started run is unknown', async () => {
+  it("loads the session after the old owner's last write, including a started run", async () => {
     const tenant = 'unread'
     const [mayWrite, isWritten] = [gate(), gate()]
     const isBeginning = (statement: string, values?: unknown[]) =>

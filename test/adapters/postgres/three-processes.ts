@@ -14,7 +14,7 @@ const runner = { describe, it, expect }
 /** States the promises of an endpoint for three processes of Node behind a proxy. They pass requests on `over` the database or HTTP. */
 export function threeProcesses(database: Database, over: 'the database' | 'HTTP'): void {
   const host = quickProgram(resolve('test/adapters/postgres/endpoint-host.ts'))
-  describe(`three processes of Node behind a proxy, which pass requests on over ${over}`, () => {
+  describe(`three Node processes behind a proxy that forward requests over ${over}`, () => {
     const board = new NoticeBoard()
     const processes: ServerProcess[] = []
     let proxy: RoundRobin | undefined

@@ -23,13 +23,13 @@ onPostgres('a read-only database, such as the old primary after a failover', (da
   // Settings are changed by a connection that may.
   const settled = () => readOnly(false).catch(() => undefined)
 
-  it('reports that it is read-only, serves reads and loses nothing', async () => {
+  it('reports a read-only database, still serves reads and loses nothing', async () => {
     onTestFinished(settled)
     const store = postgresSessionStore({ pool: database.pool })
     const writer = await store.open('s', { agentId: 'a' })
     await writer.append([{ entry: start }])
     await readOnly(true)
-    const refused = { code: 'io', message: expect.stringMatching(/25006.*takes no writes/) }
+    const refused = { code: 'io', message: expect.stringMatching(/25006.*is read-only/) }
     await expect(writer.append([{ entry: start }])).rejects.toMatchObject(refused)
     await expect(store.open('t', { agentId: 'a' })).rejects.toMatchObject(refused)
     await expect(store.delete('s')).rejects.toMatchObject(refused)
@@ -41,7 +41,7 @@ onPostgres('a read-only database, such as the old primary after a failover', (da
     expect((await store.tail('s')).records).toHaveLength(2)
   })
 
-  it('causes a 503, and later prompts succeed once it is writable', async () => {
+  it('responds with 503 and accepts prompts again once the database is writable', async () => {
     onTestFinished(settled)
     const options = { pool: database.pool, tenant: 'live', leaseMs: 1000, pollMs: 20, logger: false as const }
     const sessions = postgresLiveSessions({ ...options, agent: () => ({ model: scripted(() => ({ text: 'ok' })) }) })
@@ -78,7 +78,7 @@ onPostgres('a pool without a free connection', (database) => {
     return pool
   }
 
-  it('fails each call with io and continues when a connection is free', async () => {
+  it('fails each call with code io and continues when a connection is free', async () => {
     const pool = await fullPool(1)
     const store = postgresSessionStore({ pool })
     const writer = await store.open('s', { agentId: 'a' })
@@ -94,7 +94,7 @@ onPostgres('a pool without a free connection', (database) => {
     expect((await store.tail('s')).records).toHaveLength(2)
   })
 
-  it('causes a 503 if the server has no more connections', async () => {
+  it('responds with 503 if the server has no free connections', async () => {
     const pool = await fullPool(2)
     const options = { pool, tenant: 'full', leaseMs: 1000, pollMs: 20, logger: false as const }
     const sessions = postgresLiveSessions({ ...options, agent: () => ({ model: scripted(() => ({ text: 'ok' })) }) })

@@ -26,7 +26,7 @@ onPostgres('a database with foreign writes', (database) => {
     return { ask, statements }
   }
 
-  it('keeps other sessions listed despite an invalid summary and rewrites it', async () => {
+  it('lists other sessions despite an invalid summary and rewrites it', async () => {
     const tenant = 'summaries'
     const { ask } = make(tenant)
     for (const id of ['a', 'b']) await (await ask(`/sessions/${id}/runs`, { prompt: 'Go.' })).text()

@@ -55,8 +55,8 @@ function isReadable(text: string, secret: string): boolean {
   return false
 }
 
-describe('a key in an echo', () => {
-  it.each(Object.entries(forms))('%s', (_name, form) => {
+describe('withoutSecret', () => {
+  it.each(Object.entries(forms))('redacts a key: %s', (_name, form) => {
     const shown = withoutSecret(`Incorrect key (${form(key)}), try again.`, key)
     expect(shown).toMatch(/^Incorrect key \(.*\[redacted\].*\), try again\.$/s)
     const rest = shown.replaceAll('[redacted]', '').replace(/^Incorrect key \(|\), try again\.$/g, '')
@@ -64,24 +64,24 @@ describe('a key in an echo', () => {
     expect(isReadable(rest, key)).toBe(false)
   })
 
-  it.each([8, 12, 20])('a part of %i characters', (length) => {
+  it.each([8, 12, 20])('redacts a part of %i characters', (length) => {
     const shown = withoutSecret(`You sent ${key.slice(5, 5 + length)}****.`, key)
     expect(shown).toBe('You sent [redacted]****.')
   })
 
-  it('a part in base64', () => {
+  it('redacts a part in base64', () => {
     const shown = withoutSecret(`You sent ${btoa(key).slice(0, 20)}...`, key)
     expect(shown).not.toContain(btoa(key).slice(0, 12))
   })
 
-  it('leaves everything else as it is', () => {
+  it('leaves text without the key unchanged', () => {
     const text = 'The model "gpt-6" does not exist (100% sure) &amp; that is that: \\n eyJhbGciOiJIUzI1NiJ9 0123456789abcdef'
     expect(withoutSecret(text, key)).toBe(text)
     expect(withoutSecret(text, 'gpt-6')).toBe(text)
     expect(withoutSecret(text, undefined)).toBe(text)
   })
 
-  it('takes several secrets out', () => {
+  it('redacts several secrets', () => {
     expect(withoutSecret('a AKIA0123456789 and wJalrXUtnFEMI b', ['AKIA0123456789', 'wJalrXUtnFEMI'])).toBe('a [redacted] and [redacted] b')
   })
 })
@@ -93,8 +93,8 @@ const secret = fc.string({
 })
 const around = fc.string({ maxLength: 40 })
 
-describe('whatever the key', () => {
-  it.each(Object.entries(forms))('%s', (_name, form) => {
+describe('withoutSecret with any key', () => {
+  it.each(Object.entries(forms))('redacts any key: %s', (_name, form) => {
     fc.assert(
       fc.property(secret, around, around, (own, before, after) => {
         const echo = form(own)
@@ -106,7 +106,7 @@ describe('whatever the key', () => {
     )
   })
 
-  it('in the middle of base64 at any alignment', () => {
+  it('redacts a key inside base64 at any alignment', () => {
     fc.assert(
       fc.property(secret, fc.string({ maxLength: 9 }), fc.string({ maxLength: 9 }), (own, before, after) => {
         const shown = withoutSecret(Buffer.from(`${before}${own}${after}`).toString('base64'), own)
@@ -119,7 +119,7 @@ describe('whatever the key', () => {
 })
 
 // Were time to grow with the square of the text, these would take hours.
-it('takes any text, however long', () => {
+it('handles long hostile text quickly', () => {
   const random = seeded(7)
   const length = runs(40_000, 200_000)
   const hostile = [

@@ -8,8 +8,12 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { chromium } from 'playwright'
 import { fileSessionStore } from '../../../adapters/node/session/file-session-store.ts'
+import { migrate, postgresSessionStore } from '../../../adapters/postgres/index.ts'
 import { findChromium } from '../../../scripts/browsers/chromium.ts'
 import { memorySessionStore } from '../../../src/index.ts'
+import { postgresPrograms, startPostgres } from '../../adapters/postgres/server.ts'
+import { redisProgram, startRedis } from '../../adapters/redis/server.ts'
+import { killedStore } from '../../support/killed-store.ts'
 import { startWorker } from '../../workers/test-harness.ts'
 import { type AppendCost, appendCost } from './append-cost.ts'
 
@@ -40,9 +44,42 @@ async function inIndexedDb(): Promise<AppendCost> {
   }
 }
 
-async function inWorkerd(path: 'object' | 'kv'): Promise<AppendCost> {
+async function inSqlite(): Promise<AppendCost> {
+  const directory = mkdtempSync(join(tmpdir(), 'phi-bench-'))
+  const { store, close } = killedStore('sqlite', directory)
+  try {
+    return await appendCost(store)
+  } finally {
+    close()
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+async function inPostgres(programs: string): Promise<AppendCost> {
+  const database = await startPostgres(programs)
+  try {
+    await migrate({ pool: database.pool })
+    return await appendCost(postgresSessionStore({ pool: database.pool }))
+  } finally {
+    await database.stop()
+  }
+}
+
+async function inRedis(program: string): Promise<AppendCost> {
+  const directory = mkdtempSync(join(tmpdir(), 'phi-bench-'))
+  const server = await startRedis(program, directory)
+  const { store, close } = killedStore('redis', directory)
+  try {
+    return await appendCost(store)
+  } finally {
+    close()
+    await server.stop()
+  }
+}
+
+async function inWorkerd(path: 'object' | 'kv' | 'd1'): Promise<AppendCost> {
   const objects = { SESSIONS: 'SessionObject', INDEX: 'IndexObject' }
-  const worker = await startWorker({ main: 'test/bench/sessions/worker.ts', objects, kv: ['KV'] })
+  const worker = await startWorker({ main: 'test/bench/sessions/worker.ts', objects, kv: ['KV'], d1: ['DB'] })
   try {
     const response = await fetch(new URL(path, worker.url))
     if (!response.ok) throw new Error(`The Worker answered ${response.status}: ${await response.text()}`)
@@ -52,12 +89,20 @@ async function inWorkerd(path: 'object' | 'kv'): Promise<AppendCost> {
   }
 }
 
-const stores: [name: string, measure: () => Promise<AppendCost>][] = [
+const postgres = postgresPrograms()
+const redis = redisProgram()
+if (postgres === undefined) console.log('NOT RUN: PostgreSQL is not on this machine.')
+if (redis === undefined) console.log('NOT RUN: Redis is not on this machine.')
+const stores: (readonly [name: string, measure: () => Promise<AppendCost>])[] = [
   ['memory', () => appendCost(memorySessionStore())],
   ['files', inFiles],
+  ['SQLite', inSqlite],
+  ...(postgres === undefined ? [] : [['PostgreSQL', () => inPostgres(postgres)] as const]),
+  ...(redis === undefined ? [] : [['Redis', () => inRedis(redis)] as const]),
   ['IndexedDB', inIndexedDb],
   ['Durable Object', () => inWorkerd('object')],
   ['Workers KV', () => inWorkerd('kv')],
+  ['D1', () => inWorkerd('d1')],
 ]
 
 const rows: Record<string, unknown>[] = []

@@ -2,6 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { defineElements, type PhiChat } from '../../../adapters/elements/index.ts'
 import { Agent, defineTool } from '../../../src/index.ts'
 import { type ScriptedStep, scripted } from '../../../src/providers/scripted/index.ts'
+import { chatOf } from '../../../src/store.ts'
 import { patient } from '../../support/patience.ts'
 
 const add = defineTool({
@@ -15,9 +16,9 @@ const add = defineTool({
 type Shown = HTMLElement & PhiChat
 
 /** A chat in the page with an agent that says `steps`, and what is in its shadow tree. */
-function open(steps: readonly ScriptedStep[], inside = ''): { chat: Shown; tree: ShadowRoot; agent: Agent } {
+function open(steps: readonly ScriptedStep[], inside = '', attributes = ''): { chat: Shown; tree: ShadowRoot; agent: Agent } {
   const agent = new Agent({ model: scripted(steps), tools: [add] })
-  document.body.innerHTML = `<phi-chat>${inside}</phi-chat>`
+  document.body.innerHTML = `<phi-chat ${attributes}>${inside}</phi-chat>`
   defineElements()
   const chat = document.querySelector<Shown>('phi-chat')
   if (chat?.shadowRoot == null) throw new Error('There is no element.')
@@ -63,7 +64,7 @@ it('keeps the draft until it is sent and leaves Enter to an input method', async
   await soon(() => expect(input?.value).toBe(''))
 })
 
-it('updates one text node per delta and keeps finished messages', async () => {
+it('updates one text node per delta and leaves finished messages untouched', async () => {
   const { tree, chat } = open([{ text: 'One.' }, { text: ['Two', ' and', ' three.'] }])
   say('Count.', tree)
   await soon(() => expect(chat.getAttribute('status')).toBe('completed'))
@@ -77,7 +78,7 @@ it('updates one text node per delta and keeps finished messages', async () => {
   expect([changed, [...tree.querySelectorAll('li')].slice(0, 2)]).toEqual([[], before])
 })
 
-it('stops even if a growing response moves the button from the pointer', async () => {
+it('stops the run even if a growing response moves the button away', async () => {
   const { tree, chat } = open([{ text: 'on and '.repeat(5000), delayMs: 50 }])
   say('Tell me.', tree)
   await soon(() => expect(chat.getAttribute('status')).toBe('running'))
@@ -110,4 +111,66 @@ it('accepts custom texts and a custom composer, moves in the DOM and switches ag
   expect(tree.querySelectorAll('li')).toHaveLength(0)
   chat.agent = agent
   await soon(() => expect(tree.querySelectorAll('li')).toHaveLength(2))
+})
+
+it('shows streamed text in whole words with the attribute smooth, and keeps its chat when it moves', async () => {
+  const text = ['One tw', 'o three fo', 'ur fi', 've.']
+  const { chat, tree, agent } = open(
+    [
+      { text, delayMs: 40 },
+      { text, delayMs: 40 },
+    ],
+    '',
+    'smooth="word"',
+  )
+  const seen = new Set<string>()
+  const look = () => seen.add(tree.querySelector('[part~=message-assistant] [part=text]')?.textContent ?? '')
+  const observer = new MutationObserver(look)
+  observer.observe(tree, { childList: true, subtree: true, characterData: true })
+  say('Count.', tree)
+  await soon(() => expect(chat.getAttribute('status')).toBe('completed'))
+  expect(tree.textContent).toContain('One two three four five.')
+  expect([...seen].filter((each) => !'One two three four five.'.startsWith(each) || /[a-z]$/.test(each))).toEqual([])
+
+  const before: unknown = Reflect.get(chat, 'chat')
+  document.body.append(document.createElement('section'))
+  document.querySelector('section')?.append(chat)
+  expect(Reflect.get(chat, 'chat')).toBe(before)
+  chat.removeAttribute('smooth')
+  expect(Reflect.get(chat, 'chat')).toBe(chatOf(agent))
+  expect(tree.querySelectorAll('li')).toHaveLength(2)
+  observer.disconnect()
+})
+
+it('dispatches phi-data for each new or changed data part', async () => {
+  const values: unknown[] = []
+  const { tree, chat, agent } = open([{ toolCalls: [{ name: 'count', arguments: {} }] }, { text: 'Done.' }])
+  const count = defineTool({
+    name: 'count',
+    description: 'Counts.',
+    parameters: { type: 'object' },
+    execute: async (_args, { data }) => {
+      data('count', 1, { id: 'c' })
+      await soon(() => expect(values).toEqual([1]))
+      data('count', 2, { id: 'c' })
+    },
+  })
+  agent.setTools([count])
+  document.body.addEventListener('phi-data', (event) => event instanceof CustomEvent && values.push(event.detail.value))
+  say('Count.', tree)
+  await soon(() => expect(chat.getAttribute('status')).toBe('completed'))
+  expect(values).toEqual([1, 2])
+})
+
+it('dispatches phi-data for an extension message and shows no empty message for it', async () => {
+  const parts: unknown[] = []
+  const { tree, chat, agent } = open([{ text: 'Done.' }])
+  chat.addEventListener('phi-data', (event) => event instanceof CustomEvent && parts.push(event.detail))
+  await agent.prompt([
+    { role: 'user', content: 'Go.' },
+    { role: 'extension', id: 'n', kind: 'note', data: { text: 'Ann joined' } },
+  ]).result
+  await soon(() => expect(chat.getAttribute('status')).toBe('completed'))
+  expect(parts).toEqual([{ name: 'note', dataId: 'n', value: { text: 'Ann joined' } }])
+  expect(tree.querySelectorAll('li')).toHaveLength(2)
 })

@@ -4,6 +4,7 @@ import { expect, it, vi } from 'vitest'
 import { useAgent, useMessage, usePart } from '../../../adapters/react/index.ts'
 import { Agent } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
+import { createChat, smoothText } from '../../../src/store.ts'
 import { patient } from '../../support/patience.ts'
 
 /** Renders of each component since it was last emptied. */
@@ -104,4 +105,20 @@ it('shows a conversation in one component and keeps the draft until sent', async
   root.querySelector('button')?.click()
   await vi.waitFor(() => expect(root.querySelector('section')?.dataset.status).toBe('completed'), patient)
   expect(root.textContent).toBe('HelloGood day.Send')
+})
+
+it('shows whole words for a chat with smooth text', async () => {
+  const agent = new Agent({ model: scripted([{ text: ['One tw', 'o three fo', 'ur fi', 've.'], delayMs: 40 }]) })
+  const chat = createChat(agent, { smooth: smoothText('word') })
+  const seen = new Set<string>()
+  function Text() {
+    const part = useAgent(chat, ({ messages }) => messages[1]?.parts[0])
+    if (part?.type === 'text') seen.add(part.text)
+    return createElement('p', null, part?.type === 'text' ? part.text : '')
+  }
+  const root = document.createElement('div')
+  createRoot(root).render(createElement(Text))
+  await chat.actions.send('Count.')
+  await vi.waitFor(() => expect(root.textContent).toBe('One two three four five.'), patient)
+  expect(Array.from(seen).filter((text) => /[a-z]$/.test(text))).toEqual([])
 })

@@ -23,9 +23,9 @@ const long = 'What the assistant said at length. '.repeat(10)
 const spoken = (id: string): LlmMessage => ({ ...answer(id), content: [{ type: 'text', text: long }] })
 
 describe('compactMessages', () => {
-  it('refuses an unknown option by name', () => {
+  it('rejects an unknown option and names it', () => {
     const misspelt = { maxContextTokens: 10, maxContextToken: 10 }
-    expect(() => compactMessages([], misspelt)).toThrow(/maxContextToken \(10\) is no option/)
+    expect(() => compactMessages([], misspelt)).toThrow(/maxContextToken \(10\) is not an option/)
     expect(() => compactMessages([], { maxContextTokens: -1 })).toThrow(/maxContextTokens is -1/)
   })
 
@@ -65,7 +65,7 @@ describe('compactMessages', () => {
     expect(compact(messages, totalTokens(messages) - 1)[0]).toBe(messages[0])
   })
 
-  it('reduces each older response to one line next', () => {
+  it('reduces older responses to one line each if truncating outputs is not enough', () => {
     const quiet: LlmMessage = { ...answer('q', ['c', 'c2']), content: answer('q', ['c', 'c2']).content.slice(1) }
     const big = { ...quiet, content: [{ type: 'text' as const, text: long }, ...quiet.content] }
     const messages = [
@@ -96,7 +96,7 @@ describe('compactMessages', () => {
     expect(compact([message, user('b')], 40, { keepRecentTurns: 1 }).map(said)).toEqual(['[Summary] one two', 'b'])
   })
 
-  it('drops the middle behind a marker next', () => {
+  it('replaces the middle with a marker if one line per response is too much', () => {
     const messages = Array.from({ length: 20 }, (_, n) => user(`message ${n}`))
     const compacted = compact(messages, 60, { keepFirstTurns: 2, keepRecentTurns: 3 })
     const marker = '[Context compacted: 15 messages removed to fit context window]'
@@ -112,7 +112,7 @@ describe('compactMessages', () => {
     expect(compact(messages, 0)).toEqual([])
   })
 
-  it('shrinks a hundred messages under the budget', () => {
+  it('shrinks a hundred messages below the budget', () => {
     const messages = Array.from({ length: 100 }, (_, n) => user(`${n} ${'x'.repeat(400)}`))
     const compacted = compactMessages(messages, { maxContextTokens: 2000, systemPromptTokens: 100 })
     expect(compacted.length).toBeLessThan(100)
@@ -128,14 +128,14 @@ describe('compactMessages', () => {
     }
   })
 
-  it('counts with the given counter', () => {
+  it('counts tokens with the configured counter', () => {
     const counter = { text: (text: string) => text.length, message: () => 10 }
     const messages = [user('a'), user('b'), user('c')]
     const compacted = compactMessages(messages, { maxContextTokens: 20, systemPromptTokens: 0, tokenCounter: counter })
     expect(compacted.map(said)).toEqual(['[Context compacted: 2 messages removed]', 'c'])
   })
 
-  it('fits, with pairs intact, for any history', () => {
+  it('fits any history into the budget with call-result pairs intact', () => {
     const config = fc.record({
       budget: fc.integer({ min: 0, max: 4000 }),
       keepFirstTurns: fc.nat(3),

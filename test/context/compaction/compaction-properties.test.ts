@@ -57,7 +57,7 @@ function expectSameView(messages: readonly AgentMessage[], others: readonly Agen
 }
 
 describe('compaction of any history', () => {
-  it('fits, keeps pairs and order, and is stable over three runs', async () => {
+  it('fits the budget, keeps pairs and order, and is stable over three runs', async () => {
     const traits = fc.record({ force: fc.boolean(), evicts: fc.boolean(), prunes: fc.boolean(), steps: fc.tuple(fc.nat(100), fc.nat(100)) })
     const property = fc.asyncProperty(seeds(28), config, fc.nat(1200), traits, async (numbers, compaction, target, traits) => {
       const history = historyOf(numbers)

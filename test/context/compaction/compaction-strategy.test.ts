@@ -59,14 +59,14 @@ describe('a custom compaction strategy', () => {
     expect(done?.view.map(said)).toEqual(plain?.view.map(said))
   })
 
-  it('skips the strategy when truncating outputs of a short history is enough', async () => {
+  it('skips the strategy if truncating outputs of a short history suffices', async () => {
     const short = turns('l', 5, 300)
     const strategy = { keepCompacted: () => [user('not asked')] }
     const done = await compact(short, { target: 0.8 * totalTokens(short), config: { compaction: { strategy } } })
     expect(idsOf(done?.view ?? [])).toEqual(idsOf(short))
   })
 
-  it('continues from its own summary, which stays in scope', async () => {
+  it('continues from its own earlier summary, which stays in scope', async () => {
     const seen: string[][] = []
     const strategy: CompactionStrategy = {
       keepCompacted: ({ turns: middle }) => {
@@ -125,7 +125,7 @@ describe('a failing compaction strategy', () => {
     expect(totalTokens(done?.overlay.keepCompacted.messages ?? [])).toBeLessThanOrEqual(200)
   })
 
-  it('keeps the newest turn if recent turns exceed the room', async () => {
+  it('keeps the newest turn if recent turns exceed the budget', async () => {
     const recent = turns('x', 5, 100)
     const strategy = { keepRecent: () => recent }
     const target = 600
@@ -134,7 +134,7 @@ describe('a failing compaction strategy', () => {
     expect(totalTokens(done?.view ?? [])).toBeLessThanOrEqual(target)
   })
 
-  it('limits a request for more first turns than fit', async () => {
+  it('limits the first turns to what fits', async () => {
     const done = await compact(messages, {
       target: 900,
       config: { compaction: { strategy: { keepFirst: () => 1000 }, keepRecentTurns: 5 } },

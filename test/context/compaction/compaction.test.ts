@@ -18,7 +18,7 @@ describe('compaction trigger', () => {
     return context && compactionTrigger(context) - context.systemPromptTokens
   }
 
-  it('fires from 85 % of the window, less the system prompt tokens', () => {
+  it('starts at 85 % of the window minus the system prompt tokens', () => {
     expect(trigger(0)).toBe(81_000)
     expect(trigger(200_000)).toBe(166_000)
     expect(trigger(50_000)).toBe(38_500)
@@ -45,7 +45,7 @@ describe('compaction trigger', () => {
 })
 
 describe('compaction sections', () => {
-  it('consists of first turns, one line per response, and recent turns', async () => {
+  it('builds an overlay of first turns, one line per response, and recent turns', async () => {
     const messages = turns('l', 20)
     const done = await compact(messages, { target: 100_000, force: true, config: recent(5) })
     const { overlay } = done ?? {}
@@ -86,7 +86,7 @@ describe('compaction sections', () => {
 })
 
 describe('degrees of compaction', () => {
-  it('only truncates tool outputs if that is enough', async () => {
+  it('truncates only tool outputs if that suffices', async () => {
     const messages = turns('l', 20, 200)
     const done = await compact(messages, { target: 0.7 * totalTokens(messages) })
     expect(done?.view).toHaveLength(messages.length)
@@ -121,7 +121,7 @@ describe('degrees of compaction', () => {
     expect(totalTokens(done?.overlay.keepCompacted.messages ?? [])).toBeLessThanOrEqual(100)
   })
 
-  it('keeps older lines beside a message larger than the room', async () => {
+  it('keeps older lines next to a message larger than the budget', async () => {
     const messages = turns('l', 20)
     messages[30] = { ...user('paste', { turnId: { loopId: 'l', turnIndex: 10 } }), content: [{ type: 'text', text: lines(2000) }] }
     const done = await compact(messages, { target: 100_000, force: true, config: recent(5) })
@@ -129,7 +129,7 @@ describe('degrees of compaction', () => {
     expect(middle(done?.overlay)).toHaveLength(26)
   })
 
-  it('drops the middle behind a marker next', async () => {
+  it('replaces the middle with a marker if one line per response is too much', async () => {
     const messages = turns('l', 20)
     const kept = [...messages.slice(0, 6), ...messages.slice(-15)]
     const done = await compact(messages, { target: totalTokens(kept) + 22, config: recent(5) })
@@ -137,7 +137,7 @@ describe('degrees of compaction', () => {
     expect(idsOf(done?.view ?? []).filter((id) => id.startsWith('l'))).toEqual(idsOf(kept))
   })
 
-  it('keeps fewer recent turns next, the newest', async () => {
+  it('keeps only the newest recent turns if dropping the middle is not enough', async () => {
     const messages = turns('l', 20)
     const done = await compact(messages, { target: totalTokens(messages.slice(0, 15)) })
     const ids = idsOf(done?.view ?? [])
@@ -147,7 +147,7 @@ describe('degrees of compaction', () => {
     expect(totalTokens(done?.view ?? [])).toBeLessThanOrEqual(totalTokens(messages.slice(0, 15)))
   })
 
-  it('drops first turns that take more than half', async () => {
+  it('drops first turns that take more than half of the budget', async () => {
     const messages = turns('l', 20)
     messages[0] = { ...user('l0u', { turnId: { loopId: 'l', turnIndex: 0 } }), content: [{ type: 'text', text: lines(400) }] }
     const target = Math.floor(1.5 * totalTokens(messages.slice(0, 1)))
@@ -252,7 +252,7 @@ describe('a second compaction', () => {
   const first = turns('l', 20)
   const all = [...first, ...turns('m', 10)]
 
-  it('continues from the first and puts its summaries first', async () => {
+  it('continues from the first compaction and keeps its summaries first', async () => {
     const once = await compact(first, { target: 100_000, force: true, config })
     const twice = await compact(all, { state: once?.state ?? {}, target: 100_000, force: true, config })
     expect(twice?.overlay.keepFirst).toEqual(span('l0u', 'l1r', 2))
@@ -275,7 +275,7 @@ describe('a second compaction', () => {
     expect(await compact(first, { state: once?.state ?? {}, target: 100_000, force: true, config })).toBeUndefined()
   })
 
-  it('keeps the memo of a prune', async () => {
+  it('keeps a prune memo in a second compaction', async () => {
     const prunes = [{ id: 'memo', at: 1, messageIds: ['l5a', 'l5r'], memo: 'Looked.', tokensRemoved: 9 }]
     const once = await compact(first, { state: { prunes }, target: 100_000, force: true, config })
     const memos = once?.view.filter((message) => said(message) === '[Pruned context summary: Looked.]')

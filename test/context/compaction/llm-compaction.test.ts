@@ -41,7 +41,7 @@ const promptOf = (request: StreamRequest | undefined): string => {
 }
 
 describe('llmCompaction', () => {
-  it('sends the summary of the model instead of the middle', async () => {
+  it("sends the model's summary in place of the middle turns", async () => {
     const { summary, done, requests } = await run([{ text: '  They looked at thirteen files.  ' }])
     expect(summary).toEqual(['[Summary] They looked at thirteen files.'])
     expect(done?.overlay.keepCompacted.messages[0]).toMatchObject({ role: 'assistant', provider: 'phi-core' })
@@ -50,7 +50,7 @@ describe('llmCompaction', () => {
     expect(done?.warnings).toEqual([])
   })
 
-  it('shows the model only the middle with its speakers', async () => {
+  it('shows the model only the middle section with its speakers', async () => {
     const failed = { ...answer('gone'), stopReason: 'aborted' as const }
     const image = { ...user('i'), content: [{ type: 'image' as const, data: 'AA==', mimeType: 'image/png' }] }
     const call = {
@@ -95,7 +95,7 @@ describe('llmCompaction', () => {
     expect(promptOf(requests[0])).not.toContain('Keep above all')
   })
 
-  it('uses the key of its model', async () => {
+  it('uses the API key of the summary model', async () => {
     const model = { ...scripted([{ text: 'ok' }]), credentials: { current: async () => 'the-key', invalidate: () => undefined } }
     await compact(messages, {
       target: 100_000,
@@ -137,7 +137,7 @@ describe('llmCompaction', () => {
     expect(summary).toHaveLength(1)
   })
 
-  it('truncates a summary to its room', async () => {
+  it('truncates a summary to its token budget', async () => {
     const { summary } = await run([{ text: '🙂 '.repeat(2000) }], { more: { maxSummaryTokens: 60 } })
     expect(summary).toHaveLength(1)
     expect(summary[0]).toMatch(/^\[Summary\] 🙂.*…$/u)
@@ -145,7 +145,7 @@ describe('llmCompaction', () => {
     expect(summary.every(isWhole)).toBe(true)
   })
 
-  it('accepts a summary cut at the output limit', async () => {
+  it('accepts a summary truncated at the output limit', async () => {
     expect((await run([{ text: 'As far as it goes', stopReason: 'length' }])).summary).toEqual(['[Summary] As far as it goes'])
   })
 })
@@ -153,7 +153,7 @@ describe('llmCompaction', () => {
 describe('cost of a summary', () => {
   const cost = { inputPerMillion: 3, outputPerMillion: 15, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
 
-  it('charges the rates of its model, also for failed calls', async () => {
+  it("charges the summary model's rates, also for failed calls", async () => {
     const charges: [Partial<Usage>, number][] = []
     const budget: Budget = { charge: (usage, rates) => void charges.push([usage, rates.inputPerMillion]), exceeded: () => undefined }
     await run([{ text: 'ok', usage: { input: 100, output: 5 } }], { budget, model: { config: { cost } } })
@@ -178,17 +178,17 @@ describe('cost of a summary', () => {
 describe('a failing summary model', () => {
   it.each<[string, Script, RegExp]>([
     ['fails', [{ fail: { code: 'rateLimited', message: 'Too fast.' } }], /Too fast/],
-    ['says nothing', [{ text: '  ' }], /empty summary/],
-    ['refuses', [{ text: 'No.', stopReason: 'guardRail' }], /ended with guardRail/],
-    ['calls a tool', [{ toolCalls: [{ name: 'look', arguments: {} }] }], /ended with toolUse/],
-  ])('falls back to the default if it %s', async (_how, script, message) => {
+    ['returns no text', [{ text: '  ' }], /empty summary/],
+    ['refuses', [{ text: 'No.', stopReason: 'guardRail' }], /stopped with guardRail/],
+    ['calls a tool', [{ toolCalls: [{ name: 'look', arguments: {} }] }], /stopped with toolUse/],
+  ])('falls back to the default strategy if the summary model %s', async (_how, script, message) => {
     const { summary, done } = await run(script)
     expect(summary.slice(0, 2)).toEqual(['l2u', '[Summary] [Assistant used 1 tool(s)]'])
     expect(done?.warnings).toHaveLength(1)
     expect(done?.warnings[0]?.fields.message).toMatch(message)
   })
 
-  it('stops with the run', async () => {
+  it('stops when the run aborts', async () => {
     const controller = new AbortController()
     const model: ScriptedOptions = {
       gate: async () => {

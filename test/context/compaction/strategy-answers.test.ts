@@ -41,8 +41,8 @@ describe('a strategy that returns invalid values', () => {
     ['keepCompacted', [{ ...answer('a'), usage: null }], 'usage is null'],
     ['keepCompacted', [{ ...result('r', 'c'), toolCallId: 3 }], 'toolCallId is 3'],
     ['keepCompacted', [{ ...user('a'), id: 3 }], 'id is 3'],
-    ['keepCompacted', [{ role: 'extension', id: 'e', kind: 'note', data: circular }], 'JSON cannot hold'],
-    ['keepCompacted', [{ role: 'extension', id: 'e', kind: 'note', data: 1n }], 'JSON cannot hold'],
+    ['keepCompacted', [{ role: 'extension', id: 'e', kind: 'note', data: circular }], 'JSON cannot represent'],
+    ['keepCompacted', [{ role: 'extension', id: 'e', kind: 'note', data: 1n }], 'JSON cannot represent'],
     ['keepRecent', [[]], 'entry 0'],
   ] as const)('rejects an invalid value from %s: %o', async (part, answer, words) => {
     const done = await run(answering(part, answer))
@@ -59,7 +59,7 @@ describe('a strategy that returns invalid values', () => {
   })
 
   it.each(['default', 7, null, { keepCompacted: 'summary' }, { keepFirst: 2 }])(
-    'refuses %j as a strategy when the agent is constructed',
+    'rejects %j as a strategy when the agent is constructed',
     (strategy) => {
       const contextConfig = { compaction: { strategy: strategy as unknown as CompactionStrategy } }
       const make = () => new Agent({ model: scripted([]), contextConfig })
@@ -85,7 +85,7 @@ describe('reported usage of a strategy', () => {
     return { spent, charged, done }
   }
 
-  it('reports usage as it is charged', async () => {
+  it('reports the same usage that it charges', async () => {
     const model = scripted([{ text: 'They looked.', usage: { input: 70, output: 5 } }])
     const { spent, charged } = await spending(llmCompaction({ model }))
     expect(spent).toMatchObject([{ input: 70, output: 5 }])

@@ -88,7 +88,7 @@ describe('planPrune', () => {
     expect(prune(view, 10_000)).toBeUndefined()
   })
 
-  it('assigns a result from the current turn to it, with its call', () => {
+  it('assigns a result from the current turn and its call to that turn', () => {
     const view = [user('ask'), answer('a1', ['c1'], turn(0)), result('r1', 'c1', turn(2)), ...history.slice(7)]
     expect(prune(view, 10_000)).toBeUndefined()
   })

@@ -46,7 +46,7 @@ describe('node ids', () => {
     )
   })
 
-  it('counts up from 0 and continues after the highest', () => {
+  it('numbers nodes from 0 and continues after the highest id', () => {
     expect(nextNodeId([])).toBe(0)
     expect(nextNodeId([user('a'), extensionMessage('note', 1)])).toBe(0)
     expect(nextNodeId(history)).toBe(7)
@@ -70,7 +70,7 @@ describe('planRevert', () => {
     expect(applied(history, 4).tag.text).toBe('')
   })
 
-  it('stores the tag kind of the category', () => {
+  it('stores the tag kind that matches the revert category', () => {
     expect((['failure', 'tangent', 'completion', 'stepSummary'] as const).map(tagKindOf)).toEqual([
       'lesson',
       'finding',
@@ -79,7 +79,7 @@ describe('planRevert', () => {
     ])
   })
 
-  it('ends after the results of the response that contains the target', () => {
+  it('keeps all results of the response that contains the target', () => {
     for (const target of [0, 1, 2]) {
       const record = applied(history, target)
       expect(record).toMatchObject({ targetNodeId: 2, abandonedNodeIds: [3, 4, 5, 6] })
@@ -87,7 +87,7 @@ describe('planRevert', () => {
     }
   })
 
-  it('refuses an unknown target', () => {
+  it('rejects an unknown target', () => {
     expect(revert(history, 9)).toEqual({ refused: 'revert target n9 not found in message history' })
     expect(revert([], 0)).toHaveProperty('refused')
   })
@@ -99,12 +99,12 @@ describe('planRevert', () => {
     expect(revert([...history, extensionMessage('note', 1)], 4)).toHaveProperty('record')
   })
 
-  it('refuses a target that an earlier revert abandoned', () => {
+  it('rejects a target that an earlier revert abandoned', () => {
     const reverts = [applied(history, 4)]
     expect(revert(history, 6, { reverts })).toEqual({ refused: 'revert refused: n6 was abandoned by an earlier revert' })
   })
 
-  it('refuses a target before the end of a compaction', () => {
+  it('rejects a target before the end of a compaction', () => {
     const overlay = {
       id: 'o',
       createdAt: 1,
@@ -183,7 +183,7 @@ describe('the active trunk', () => {
     expect(activeNodeId(history, [record])).toBe(4)
   })
 
-  it('respects tags on messages as in Rust sessions', () => {
+  it('honors tags on messages, as Rust sessions store them', () => {
     const tags = [{ kind: 'lesson' as const, text: 'x', createdAtTurn: 1, abandonedNodeIds: [5, 6] }]
     const messages = history.map((message) => (message.id === 'r4' ? { ...message, tags } : message))
     expect(activeNodeId(messages, [])).toBe(4)

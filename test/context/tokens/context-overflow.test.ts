@@ -30,7 +30,7 @@ describe('isContextOverflow', () => {
     expect(isContextOverflow(failed(text))).toBe(true)
   })
 
-  it("recognizes the package's own text for a status without body", () => {
+  it("recognizes the SDK's message for a status without a body", () => {
     const error = classifyError({ service: 'Any', status: 413, body: '' })
     expect(error.code).toBe('contextOverflow')
     expect(isContextOverflow(failed(error.message))).toBe(true)

@@ -32,7 +32,7 @@ describe('ContextTracker', () => {
     expect(tracker.estimate(messages)).toBe(totalTokens(messages))
   })
 
-  it('estimates with the given counter', () => {
+  it('estimates with the configured counter', () => {
     expect(new ContextTracker({ text: () => 1, message: () => 7 }).estimate(messages)).toBe(21)
   })
 })

@@ -36,18 +36,18 @@ async function compacts({ contextConfig, reported = 0, turns = 20, window = 1_00
 describe('system prompt tokens', () => {
   const contextConfig = { maxContextTokens: 53_000, systemPromptTokens: 40_000 }
 
-  it('does not subtract them from a reported count', async () => {
+  it('subtracts no system prompt tokens from a reported count', async () => {
     expect(await compacts({ contextConfig, reported: 42_500 })).toBe(false)
     expect(await compacts({ contextConfig, reported: 45_000 })).toBe(false)
     expect(await compacts({ contextConfig, reported: 45_100 })).toBe(true)
   })
 
-  it('adds them to an estimated count', async () => {
+  it('adds system prompt tokens to an estimated count', async () => {
     expect(await compacts({ contextConfig, turns: 44 })).toBe(false)
     expect(await compacts({ contextConfig, turns: 45 })).toBe(true)
   })
 
-  it('counts its actual size if it exceeds the reserve', async () => {
+  it('counts the actual prompt size if it exceeds the reserve', async () => {
     const room = { maxContextTokens: 10_000, systemPromptTokens: 100 }
     expect(await compacts({ contextConfig: room, turns: 30 })).toBe(false)
     expect(await compacts({ contextConfig: room, turns: 30, systemPrompt: 'word'.repeat(5130) })).toBe(true)
@@ -77,7 +77,7 @@ describe('a small context window', () => {
 })
 
 describe('context limit', () => {
-  it('subtracts the output limit from the window of the model', async () => {
+  it("subtracts the output limit from the model's window", async () => {
     // 0.85 × (200,000 − 16,000) = 156,400; a tenth of a million tokens is no limit any more.
     const model = { window: 200_000, maxTokens: 16_000 }
     expect(await compacts({ ...model, reported: 156_300 })).toBe(false)
@@ -110,7 +110,7 @@ describe('context limit', () => {
 })
 
 describe('a provider that reports too few tokens', () => {
-  it('does not prevent compaction', async () => {
+  it('compacts even if the provider reports too few tokens', async () => {
     const usage = { input: 3, output: 1 }
     const model = scripted(({ messages }) => ({ text: `${messages.length} `.padEnd(400, 'word '), usage }))
     const agent = new Agent({ model, contextConfig: { maxContextTokens: 2000, systemPromptTokens: 100 } })

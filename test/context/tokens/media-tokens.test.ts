@@ -59,7 +59,7 @@ describe('image tokens by provider rules', () => {
     expect(tokens(model, image(png(width, height)))).toBe(expected)
   })
 
-  it('reads the size of each format, also behind a preview', () => {
+  it('reads the size of each format, also after an embedded preview', () => {
     const [wide, expected] = [[1000, 300] as const, 36 * 11]
     const kinds: [string, string][] = [
       [png(...wide), 'image/png'],
@@ -94,10 +94,10 @@ describe('document tokens', () => {
   it.each<[string, string, number]>([
     ['page objects', `%PDF-1.4\n<< /Type /Pages /Count 7 >>\n${pages(7)}`, 7],
     ['without spaces', `%PDF-1.4\n<</Type/Pages>>\n${pages(3).replaceAll(' /Page', '/Page')}`, 3],
-    ['page objects over many megabytes', `%PDF-1.4\n${pages(40, 'x'.repeat(100_003))}`, 40],
-    ['what a document for the web says', `%PDF-1.6\n1 0 obj << /Linearized 1 /L 1234 /H [ 1 2 ] /O 5 /E 99 /N 12 /T 8 >>\nstream`, 12],
-    ['compressed: a page for each 50 kB', `%PDF-1.7\n${'x'.repeat(210_000)}`, 5],
-    ['more than any service takes', `%PDF-1.6\n1 0 obj << /Linearized 1 /L 1 /N 999999 >>`, 1000],
+    ['page objects in a large file', `%PDF-1.4\n${pages(40, 'x'.repeat(100_003))}`, 40],
+    ['the count of a linearized document', `%PDF-1.6\n1 0 obj << /Linearized 1 /L 1234 /H [ 1 2 ] /O 5 /E 99 /N 12 /T 8 >>\nstream`, 12],
+    ['one page per 50 kB if compressed', `%PDF-1.7\n${'x'.repeat(210_000)}`, 5],
+    ['more pages than any provider accepts', `%PDF-1.6\n1 0 obj << /Linearized 1 /L 1 /N 999999 >>`, 1000],
   ])('counts pages of a PDF: %s', (_name, text, expected) => {
     expect(tokens('gemini-2.5-pro', file('application/pdf', btoa(text)))).toBe(expected * 258)
     expect(tokens('gemini-3-pro', file('application/pdf', btoa(text)))).toBe(expected * 560)
@@ -132,13 +132,13 @@ describe('audio and video tokens', () => {
   it.each<[string, Content, number]>([
     ['WAV by its rate', file('audio/wav', wav), 10 * 32],
     ['MP3 by its rate', file('audio/mpeg', mp3('')), 10 * 32],
-    ['MP3 behind a tag', file('audio/mpeg', mp3(`ID3\x04\x00\x00${String.fromCharCode(0, 0, 1, 0)}${'x'.repeat(128)}`)), 10 * 32],
-    ['MP4 by its head', file('video/mp4', movie(0, 100)), 30 * 102],
-    ['MP4 with a long head at its end', file('video/mp4', movie(1, 3_000_000)), 30 * 102],
-    ['sound of another kind: 16 kB are a second', file('audio/ogg', btoa('x'.repeat(160_000))), 10 * 32],
-    ['video of another kind: 125 kB are a second', file('video/webm', btoa('x'.repeat(1_250_000))), 10 * 102],
-    ['what is elsewhere: a minute', { type: 'file', mimeType: 'audio/mpeg', url: 'https://a.example/a.mp3' }, 60 * 32],
-  ])('counts by duration: %s', (_name, block, expected) => {
+    ['MP3 after a tag', file('audio/mpeg', mp3(`ID3\x04\x00\x00${String.fromCharCode(0, 0, 1, 0)}${'x'.repeat(128)}`)), 10 * 32],
+    ['MP4 by its header', file('video/mp4', movie(0, 100)), 30 * 102],
+    ['MP4 with a long header at the end', file('video/mp4', movie(1, 3_000_000)), 30 * 102],
+    ['other audio at 16 kB per second', file('audio/ogg', btoa('x'.repeat(160_000))), 10 * 32],
+    ['other video at 125 kB per second', file('video/webm', btoa('x'.repeat(1_250_000))), 10 * 102],
+    ['one minute for a remote file', { type: 'file', mimeType: 'audio/mpeg', url: 'https://a.example/a.mp3' }, 60 * 32],
+  ])('counts audio and video tokens by duration: %s', (_name, block, expected) => {
     const counted = tokens('gemini-3-pro', block)
     expect(Math.abs(counted - expected) / expected).toBeLessThan(0.01)
   })

@@ -34,7 +34,7 @@ describe('messageTokens', () => {
   const image = (characters: number): Content => ({ type: 'image', data: 'A'.repeat(characters), mimeType: 'image/png' })
   const imageTokens = (characters: number): number => messageTokens({ ...user('i'), content: [image(characters)] }) - 4
 
-  it('adds the overhead of a message', () => {
+  it('adds a fixed overhead per message', () => {
     expect(messageTokens(user('abcd'))).toBe(1 + 4)
     expect(messageTokens(answer('abcd'))).toBe(1 + 4)
     expect(messageTokens(result('r', 'c'))).toBe(1 + 1 + 8)
@@ -54,7 +54,7 @@ describe('messageTokens', () => {
     expect(imageTokens(20_000_000)).toBe(16_000)
   })
 
-  it('asks a custom counter once per message', () => {
+  it('calls a custom counter once per message', () => {
     let asked = 0
     const counter = { text: () => 0, message: () => ++asked }
     const message = user('a')
@@ -64,7 +64,7 @@ describe('messageTokens', () => {
 })
 
 describe('totalTokens', () => {
-  it('sums up messages from a position', () => {
+  it('sums the tokens of messages from a position', () => {
     const messages = [user('abcd'), answer('abcd'), user('abcdefgh')]
     expect(totalTokens(messages)).toBe(5 + 5 + 6)
     expect(totalTokens(messages, heuristicTokenCounter, 2)).toBe(6)

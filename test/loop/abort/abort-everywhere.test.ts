@@ -253,7 +253,7 @@ async function passTime<T>(work: Promise<T>): Promise<T> {
   return work
 }
 
-describe('abort at every point of a run with all kinds of waits', () => {
+describe('aborting a run that has every kind of wait', () => {
   it('emits every expected event type without an abort', async () => {
     const played = await passTime(playStopped({}))
     check(played, 'nowhere', 'error')
@@ -284,9 +284,9 @@ describe('abort at every point of a run with all kinds of waits', () => {
   })
 
   it.each([
-    ['answers', false],
+    ['returns', false],
     ['hangs', true],
-  ])('ends the run when it happens in a callback which then %s', async (_, hangs) => {
+  ])('ends the run if an abort comes from a callback that then %s', async (_, hangs) => {
     const whole = await passTime(playStopped({}))
     for (let place = 0; place < whole.places.length; place += 1) {
       const played = await passTime(playStopped({ place, hangs }))
@@ -301,7 +301,7 @@ describe('abort at every point of a run with all kinds of waits', () => {
     }
   })
 
-  it('ends the run cleanly at every event', async () => {
+  it('ends the run cleanly after an abort at any event', async () => {
     const whole = await passTime(playStopped({}))
     for (const { seq, type } of whole.events.slice(0, -1)) {
       const played = await passTime(playStopped({ seq }))
@@ -310,7 +310,7 @@ describe('abort at every point of a run with all kinds of waits', () => {
     }
   })
 
-  it('ends the run cleanly after any number of steps', async () => {
+  it('ends the run cleanly after an abort at any step', async () => {
     let isWhole = false
     for (let steps = 0; !isWhole; steps += 1) {
       const played = await passTime(playStopped({ steps }))

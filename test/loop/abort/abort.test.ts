@@ -40,7 +40,7 @@ function counted(signal: AbortSignal, listening: Set<unknown>): AbortSignal {
 const nextTask = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 describe('abort', () => {
-  it('answers every call and emits one agentEnd at every event of a run', async () => {
+  it('emits one agentEnd and a result per call after an abort at any event', async () => {
     const whole = await abortWhen(() => false)
     for (const { seq } of whole.events.slice(0, -1)) {
       const { agent, events, result } = await abortWhen((event) => event.seq === seq)
@@ -52,7 +52,7 @@ describe('abort', () => {
     }
   })
 
-  it('settles in order without losing a message or listener at every microtask', async () => {
+  it('loses no message or listener after an abort at any microtask', async () => {
     const asks = tool('asks', () => 'yes', { needsApproval: async () => true })
     const slow = { append: async () => undefined }
     const key = { current: async () => 'key', invalidate: () => undefined }
@@ -95,7 +95,7 @@ describe('abort', () => {
     }
   })
 
-  it('sends nothing and returns the prompt when it precedes the run', async () => {
+  it('returns the prompt without a request if aborted before the start', async () => {
     const model = scripted(script)
     const agent = new Agent({ model })
     const result = await agent.prompt('go', { signal: AbortSignal.abort() }).result
@@ -103,7 +103,7 @@ describe('abort', () => {
     expect(model.provider.requests).toEqual([])
   })
 
-  it('keeps the partial response, marked as aborted', async () => {
+  it('stores the partial response with stop reason aborted', async () => {
     const { result } = await abortWhen((event) => event.type === 'messageUpdate' && event.delta.type === 'text')
     expect(result.messages.at(-1)).toMatchObject({ role: 'assistant', stopReason: 'aborted', errorMessage: 'Cancelled' })
     expect(JSON.stringify(result.messages.at(-1))).toContain('I will')
@@ -122,7 +122,7 @@ describe('abort', () => {
     expect(result.messages.at(-1)).toMatchObject({ role: 'toolResult', isError: true, content: [{ type: 'text', text: 'Cancelled' }] })
   })
 
-  it('follows the signal of the caller, and leaves no listener on it', async () => {
+  it("aborts with the caller's signal and removes its listener afterwards", async () => {
     const controller = new AbortController()
     const listening = new Set<unknown>()
     const signal = counted(controller.signal, listening)
@@ -134,7 +134,7 @@ describe('abort', () => {
     expect((await run.result).status).toBe('aborted')
   })
 
-  it('does nothing after the end, and is safe to repeat', async () => {
+  it('ignores aborts after the run has ended', async () => {
     const agent = new Agent({ model: scripted([{ text: 'one' }]) })
     const run = agent.prompt('go')
     const { status } = await run.result
@@ -144,7 +144,7 @@ describe('abort', () => {
     expect(await run.text()).toBe('one')
   })
 
-  it('happens at the end of an `await using` scope', async () => {
+  it('aborts the run at the end of an `await using` scope', async () => {
     const agent = new Agent({ model: scripted([{ text: 'never' }], { gate: () => new Promise(() => undefined) }) })
     let run: ReturnType<Agent['prompt']>
     {
@@ -154,7 +154,7 @@ describe('abort', () => {
     expect((await run.result).status).toBe('aborted')
   })
 
-  it('detaches a reader that leaves, and the run continues', async () => {
+  it('continues the run after a reader stops reading', async () => {
     const agent = new Agent({ model: scripted(script), tools: [add] })
     const run = agent.prompt('go')
     for await (const event of run) if (event.type === 'turnStart') break

@@ -12,7 +12,7 @@ afterEach(() => void vi.useRealTimers())
 
 describe('hooks that never settle', () => {
   it.each(['beforeLoop', 'beforeTurn', 'afterTurn', 'onError', 'beforeToolExecution', 'afterToolExecution'] as const)(
-    'ends an aborted run at once and aborts the signal of %s',
+    'ends an aborted run immediately and aborts the signal of %s',
     async (name) => {
       const { opened, open } = gate()
       let signal: AbortSignal | undefined
@@ -39,7 +39,7 @@ describe('hooks that never settle', () => {
   )
 
   it.each(['beforeToolExecutionUpdate', 'afterToolExecutionUpdate'] as const)(
-    'ends an aborted run at once despite a hanging %s',
+    'ends an aborted run immediately despite a hanging %s',
     async (name) => {
       const { opened, open } = gate()
       const hooks: LoopHooks = {

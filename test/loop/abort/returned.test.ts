@@ -39,7 +39,7 @@ describe('result.returned', () => {
     ['beforeTurn', { hooks: { beforeTurn: () => false } }, 'rejected'],
     ['a hook that fails', { hooks: { beforeTurn: () => Promise.reject(new Error('broken')) } }, 'error'],
     ['an abort in a hook', { hooks: { beforeTurn: () => stop() } }, 'aborted'],
-  ])('holds all input that was not taken because of %s', async (_, options, status) => {
+  ])('contains all undelivered input after %s', async (_, options, status) => {
     const { agent, model, result } = await given(
       () => ({ text: 'ok' }),
       options,
@@ -58,7 +58,7 @@ describe('result.returned', () => {
   })
   let stop = (): void => undefined
 
-  it('holds the input left after a limit, an error or a pause', async () => {
+  it('contains undelivered input after a limit, an error or a pause', async () => {
     const limited = await given([{ text: 'a' }], { limits: { maxTurns: 1 } }, (agent) => agent.prompt('asked'))
     expect(limited.result).toMatchObject({ status: 'limit', returned: [{ content: [{ text: 'followed' }] }] })
     const failed = await given([{ fail: { code: 'api', message: 'down' } }], {}, (agent) => agent.prompt('asked'))
@@ -73,7 +73,7 @@ describe('result.returned', () => {
     expect(said(paused.result.returned)).toEqual(['followed'])
   })
 
-  it('holds the message of an aborted send, which is not sent later', async () => {
+  it('contains the message of an aborted send, which no later run sends', async () => {
     const { agent, model, result } = await given(
       () => ({ text: 'ok' }),
       { messages: [{ role: 'user', content: 'unanswered' }] },
@@ -99,7 +99,7 @@ describe('result.returned', () => {
     expect(idle.status).toBe('delivered')
   })
 
-  it('holds messages taken back and messages the supplier failed to deliver', async () => {
+  it('contains withdrawn messages and messages the supplier failed to deliver', async () => {
     const agent = new Agent({ model: scripted([{ text: 'ok' }]) })
     const run = agent.prompt('asked')
     run.steer('taken back')
@@ -123,7 +123,7 @@ describe('result.limit', () => {
     ['maxTurns', 1, 1],
     ['maxTotalTokens', 10, 30],
     ['maxCost', 0.00001, 0.00003],
-  ] as const)('reports %s with name, maximum and use', async (name, max, used) => {
+  ] as const)('reports the name, maximum and usage of %s', async (name, max, used) => {
     const config = { cost: { inputPerMillion: 1, outputPerMillion: 1, cacheReadPerMillion: 1, cacheWritePerMillion: 1 } }
     const step = { toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }], usage: { input: 20, output: 10 } }
     const { result, events } = await play(() => step, { model: scripted(() => step, { config }), tools: [add], limits: { [name]: max } })
@@ -158,7 +158,7 @@ describe('text()', () => {
       { approvalTimeoutMs: 1 },
       { code: 'paused', message: expect.stringContaining('add') },
     ],
-  ])('rejects text() but not result after %s', async (_, script, options, expected) => {
+  ])('rejects after %s, while result resolves', async (_, script, options, expected) => {
     const agent = new Agent({ model: scripted(script), tools: [{ ...add, needsApproval: true }], ...options })
     const run = agent.prompt('go')
     await expect(run.text()).rejects.toMatchObject(expected)
@@ -167,7 +167,7 @@ describe('text()', () => {
     expect(JSON.stringify(error)).not.toContain('"messages"')
   })
 
-  it('rejects after an abort, with the partial text', async () => {
+  it('rejects after an abort with an error containing the partial text', async () => {
     const agent = new Agent({ model: scripted([{ text: ['half', ' and more'] }]) })
     const run = agent.prompt('go')
     run.subscribe((event) => event.type === 'messageUpdate' && run.abort())
@@ -184,7 +184,7 @@ describe('text()', () => {
 describe('extension messages', () => {
   const note = extensionMessage('note', { a: 1 })
 
-  it('stores them without a model call', async () => {
+  it('stores extension messages without a model call', async () => {
     const { agent, model, result, events } = await play([{ text: 'never' }], {}, note)
     expect(result).toMatchObject({ status: 'completed', text: '', messages: [note], returned: [] })
     expect(model.provider.requests).toEqual([])
@@ -193,7 +193,7 @@ describe('extension messages', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('stores them without a model call as steering or follow-up', async () => {
+  it('stores extension messages from steering or follow-ups without a model call', async () => {
     const model = scripted([{ text: 'a' }, { text: 'never' }])
     const agent = new Agent({ model })
     const run = agent.prompt('go')
@@ -204,7 +204,7 @@ describe('extension messages', () => {
     expect(model.provider.requests).toHaveLength(1)
   })
 
-  it('does not call the model when steering is taken back before the turn', async () => {
+  it('skips the model call if steering is withdrawn before the turn', async () => {
     const model = scripted([{ text: 'a' }, { text: 'b' }, { text: 'never' }])
     const agent: Agent = new Agent({ model, hooks: { beforeTurn: ({ turnIndex }) => (turnIndex === 1 ? agent.clearQueues() : undefined) } })
     const run = agent.prompt('go')
@@ -214,7 +214,7 @@ describe('extension messages', () => {
     expect(agent.messages.at(-1)).toMatchObject({ role: 'assistant' })
   })
 
-  it('does not return a message that was delivered when the turn began', async () => {
+  it('does not return a message delivered when the turn starts', async () => {
     const model = scripted([{ text: 'a' }, { text: 'b' }])
     const agent = new Agent({ model })
     const run = agent.prompt('go')
@@ -224,13 +224,13 @@ describe('extension messages', () => {
     expect(receipt.status).toBe('delivered')
   })
 
-  it('calls the model if convertToLlm turns them into user messages', async () => {
+  it('calls the model if convertToLlm converts extension messages to user messages', async () => {
     const convertToLlm = () => [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'as words' }], timestamp: 1 }]
     const { model } = await play([{ text: 'ok' }], { convertToLlm }, note)
     expect(model.provider.requests).toHaveLength(1)
   })
 
-  it('ends the run when a queue reports waiting messages but gives none', async () => {
+  it('completes the run if a queue reports messages but delivers none', async () => {
     const context = { systemPrompt: '', messages: [], tools: [] }
     const options = { emit: () => undefined, signal: new AbortController().signal }
     const empty = { waiting: () => true, take: () => [] }

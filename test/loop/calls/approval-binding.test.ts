@@ -91,12 +91,12 @@ describe('needsApproval of a tool', () => {
     ['a number', 1],
     ['an object', {}],
     ['null', null],
-  ])('refuses %s in defineTool', (_, needsApproval) => {
+  ])('rejects %s in defineTool', (_, needsApproval) => {
     const options = { name: 'remove', description: 'Removes.', parameters: { type: 'object' }, needsApproval, execute: () => 'x' }
     expect(() => Reflect.apply(defineTool, undefined, [options])).toThrow(/Tool "remove".*needsApproval is .*; it must be true or false/)
   })
 
-  it('passes a copy of the arguments to needsApproval, parsed or not', async () => {
+  it('passes needsApproval a copy of the arguments', async () => {
     const parameters = z.object({ path: z.string().transform((path) => new Map([['path', path]])) })
     const seen: unknown[] = []
     const parsed = defineTool({
@@ -117,7 +117,7 @@ describe('needsApproval of a tool', () => {
 })
 
 describe('an approval decision', () => {
-  it('requires the exact request that was shown', async () => {
+  it('requires the toolCallId and argumentsHash of the request', async () => {
     const ran: JsonObject[] = []
     await ask([asking({ n: 1 })], [remove(ran)], (event, run) => {
       const { toolCallId, argumentsHash } = event
@@ -164,7 +164,7 @@ describe('an approval decision', () => {
       const check = listening(run, (event) => {
         if (event.type !== 'approvalRequested') return
         const [first] = asked
-        if (asked.push(event) > 1 && first !== undefined) expect(() => run.approve(first)).toThrow(/No tool call "c1" waits/)
+        if (asked.push(event) > 1 && first !== undefined) expect(() => run.approve(first)).toThrow(/No tool call "c1" is pending/)
         run.approve(event)
       })
       await run.result
@@ -173,7 +173,7 @@ describe('an approval decision', () => {
     expect(ran).toHaveLength(2)
   })
 
-  it('runs only the approved one of two identical calls', () => {
+  it('runs only the approved call of two identical ones', () => {
     const approvals = new Approvals()
     const request = { toolCallId: 'c1', toolName: 'remove', args: {}, argumentsHash: 'h', runId: 'r', loopId: 'l' }
     const decided: string[] = []
@@ -186,7 +186,7 @@ describe('an approval decision', () => {
     expect(approvals.pending()).toEqual([])
   })
 
-  it('ignores changes that listeners make to the shown arguments', async () => {
+  it('ignores listener changes to the arguments in the request', async () => {
     const ran: JsonObject[] = []
     const { events, agent } = await ask([asking({ path: 'a.txt' })], [remove(ran)], (event, run) => {
       Object.assign(event.args, { path: 'b.txt' })
@@ -219,15 +219,15 @@ describe('an approval decision', () => {
 
 describe('arguments that JSON cannot represent exactly', () => {
   it.each<[string, JsonObject]>([
-    ['a number beyond all numbers', { n: Number.POSITIVE_INFINITY }],
-    ['no number', { n: Number.NaN }],
+    ['an infinite number', { n: Number.POSITIVE_INFINITY }],
+    ['NaN', { n: Number.NaN }],
     ['minus zero', { list: [{ n: -0 }] }],
-    ['half of a surrogate pair', { path: 'a\ud800' }],
-    ['half of a surrogate pair as a key', { '\udfff': 1 }],
+    ['a lone surrogate', { path: 'a\ud800' }],
+    ['a lone surrogate as a key', { '\udfff': 1 }],
     ['a date', { at: new Date(0) as never }],
-    ['what is not there', { path: undefined as never }],
-    ['what shows itself as something else', { path: '/etc', toJSON: (() => ({ path: 'a.txt' })) as never }],
-  ])('rejects %s without asking for approval or running the tool', async (_, args) => {
+    ['undefined', { path: undefined as never }],
+    ['a value with toJSON', { path: '/etc', toJSON: (() => ({ path: 'a.txt' })) as never }],
+  ])('rejects %s without requesting approval or running the tool', async (_, args) => {
     const ran: JsonObject[] = []
     const agent = new Agent({ model: sayingItself(args), tools: [remove(ran)] })
     const run = agent.prompt('go')
@@ -239,7 +239,7 @@ describe('arguments that JSON cannot represent exactly', () => {
     expect(told).toEqual([expect.stringMatching(/^Invalid arguments: /)])
   })
 
-  it('shows, hashes and passes on a member called __proto__', async () => {
+  it('displays, hashes and passes on an argument named __proto__', async () => {
     const ran: JsonObject[] = []
     const hashes: string[] = []
     for (const json of ['{"__proto__":{"path":"/etc"}}', '{}']) {

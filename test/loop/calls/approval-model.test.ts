@@ -234,7 +234,7 @@ async function enact(given: Scenario) {
   return unasked
 }
 
-it('runs no tool without an approval for exactly its arguments', async () => {
+it('runs a tool only with an approval for its exact arguments', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async (given) => {
       expect(await enact(given)).toEqual([])

@@ -25,11 +25,11 @@ function setup(toolExecution: ToolExecutionStrategy, asks: string[], options: Pa
 
 describe('a call with a pending approval', () => {
   it.each<[string, ToolExecutionStrategy, string[], string[]]>([
-    ['one after the other: all that come later', sequential, ['migrate'], []],
-    ['one after the other: those before it have run', sequential, ['check'], ['migrate']],
-    ['in groups: later groups', { type: 'batched', size: 2 }, ['migrate'], ['check']],
-    ['at the same time: none', { type: 'parallel' }, ['migrate'], ['check', 'deploy']],
-  ])('holds back other calls by strategy: %s', async (_, strategy, asks, expected) => {
+    ['sequential, all later calls', sequential, ['migrate'], []],
+    ['sequential, earlier calls have run', sequential, ['check'], ['migrate']],
+    ['batched, later batches', { type: 'batched', size: 2 }, ['migrate'], ['check']],
+    ['parallel, no calls', { type: 'parallel' }, ['migrate'], ['check', 'deploy']],
+  ])('delays other calls depending on the strategy: %s', async (_, strategy, asks, expected) => {
     const { agent, ran, events } = setup(strategy, asks)
     const result = await agent.prompt('go').result
     expect(result).toMatchObject({ status: 'paused', pendingApprovals: [{ toolCallId: asks[0] }] })
@@ -43,7 +43,7 @@ describe('a call with a pending approval', () => {
     expect(unansweredCalls(agent.messages)).toEqual([])
   })
 
-  it('holds back later calls until it is decided', async () => {
+  it('delays later calls until the pending call is decided', async () => {
     const { agent, ran } = setup(sequential, ['migrate'], { approvalTimeoutMs: 60_000 })
     const run = agent.prompt('go')
     await seen(run, 'approvalRequested')
@@ -54,7 +54,7 @@ describe('a call with a pending approval', () => {
     expect(ran).toEqual(names)
   })
 
-  it('releases the calls after it when it is denied', async () => {
+  it('runs the later calls after a denial', async () => {
     const { agent, ran } = setup(sequential, ['migrate'])
     const run = agent.prompt('go')
     run.subscribe((event) => event.type === 'approvalRequested' && run.deny(event))
@@ -62,7 +62,7 @@ describe('a call with a pending approval', () => {
     expect(ran).toEqual(['check', 'deploy'])
   })
 
-  it('holds back later calls when the user steers, without skipping them', async () => {
+  it('delays later calls during steering without skipping them', async () => {
     const { agent, ran } = setup(sequential, ['migrate'])
     const run = agent.prompt('go')
     run.subscribe((event) => event.type === 'approvalResolved' && run.steer('hurry'))
@@ -73,7 +73,7 @@ describe('a call with a pending approval', () => {
 })
 
 describe('approval wait time', () => {
-  it('does not count against maxDurationMs; tool run time does', async () => {
+  it('counts tool run time toward maxDurationMs, but not approval waits', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const limits = { maxDurationMs: 1000 }
     const { agent } = setup(sequential, ['migrate', 'check'], { approvalTimeoutMs: 60_000_000, limits })
@@ -93,7 +93,7 @@ describe('approval wait time', () => {
     expect((await new Agent({ model, tools: [slow], limits }).prompt('go').result).status).toBe('limit')
   })
 
-  it('counts once for several pending calls', async () => {
+  it('counts once for calls that are pending at the same time', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const { agent } = setup({ type: 'parallel' }, names, { approvalTimeoutMs: 60_000_000, limits: { maxDurationMs: 1000 } })
     const run = agent.prompt('go')
@@ -129,7 +129,7 @@ describe('pending approvals of an earlier run', () => {
     expect(restoredState(elsewhere.messages).approvals).toEqual([])
   })
 
-  it('matches those of the active run', async () => {
+  it('matches the pending approvals of the active run', async () => {
     const { agent } = setup(sequential, ['migrate'], { approvalTimeoutMs: 60_000 })
     const run = agent.prompt('go')
     await seen(run, 'approvalRequested')
@@ -140,7 +140,7 @@ describe('pending approvals of an earlier run', () => {
     expect(agent.pendingApprovals()).toEqual([])
   })
 
-  it('includes the arguments that a hook replaced', async () => {
+  it('contains the arguments that a hook replaced', async () => {
     const hooks: AgentOptions['hooks'] = { beforeToolExecution: ({ toolCallId }) => ({ arguments: { name: toolCallId, isDry: true } }) }
     const never = { hooks, toolExecution: sequential, approvalTimeoutMs: 50 }
     const { agent, ran } = setup(sequential, ['migrate'], never)
@@ -152,7 +152,7 @@ describe('pending approvals of an earlier run', () => {
     expect(ran).toEqual([])
   })
 
-  it('survives the end of the process', async () => {
+  it('survives a process exit', async () => {
     const store = memorySessionStore()
     const { agent, tools } = setup({ type: 'parallel' }, ['migrate', 'check'], { session: store, approvalTimeoutMs: 60_000 })
     const run = agent.prompt('go')
@@ -173,7 +173,7 @@ describe('pending approvals of an earlier run', () => {
     await run.result
   })
 
-  it('reads pending approvals stored under the older key arguments', async () => {
+  it('loads approvals stored under the older key `arguments`', async () => {
     const { agent } = setup(sequential, ['migrate'])
     await agent.prompt('go').result
     const pending = agent.pendingApprovals()
@@ -183,7 +183,7 @@ describe('pending approvals of an earlier run', () => {
     expect(agent.pendingApprovals()).toEqual(pending)
   })
 
-  it('disappears after a new prompt abandons them', async () => {
+  it('forgets pending approvals when a new prompt arrives', async () => {
     const { agent } = setup(sequential, ['migrate'])
     await agent.prompt('go').result
     await agent.prompt('never mind').result
@@ -210,7 +210,7 @@ describe('approval requests of a stopped run', () => {
     await asked.opened
     const shown = run.pendingApprovals()
     run.abort()
-    for (const pending of shown) expect(() => run.approve(pending)).toThrow(/waits for approval/)
+    for (const pending of shown) expect(() => run.approve(pending)).toThrow(/is pending/)
     await run.result
     expect(ran).toEqual([])
     expect(ofType(events, 'approvalResolved').map(({ approved }) => approved)).not.toContain(true)

@@ -48,7 +48,7 @@ describe('approval', () => {
     expect(result.status).toBe('completed')
   })
 
-  it('binds the decision to the arguments that were shown', async () => {
+  it('binds the decision to the arguments in the request', async () => {
     const { ran } = await ask((run) => {
       const [pending] = run.pendingApprovals()
       expect(() => run.approve({ toolCallId: 'c1', argumentsHash: 'beef' })).toThrow(ConfigError)
@@ -57,7 +57,7 @@ describe('approval', () => {
     expect(ran).toHaveLength(1)
   })
 
-  it('shows and hashes the arguments of the model, before schema transforms', async () => {
+  it("shows and hashes the model's arguments before schema transforms", async () => {
     const parsed: unknown[] = []
     const parameters = z.object({ path: z.string().transform((path) => new Map([[path, 1n]])) })
     const remove = defineTool({
@@ -95,17 +95,17 @@ describe('approval', () => {
     expect(ran).toEqual([{ path: 'a.txt' }])
   })
 
-  it('refuses decisions about calls without a pending approval', async () => {
+  it('rejects decisions about calls without a pending approval', async () => {
     await ask((run) => {
       expect(() => run.approve({ toolCallId: 'nope', argumentsHash: 'beef' })).toThrow(
-        'No tool call "nope" waits for approval, or for a page. See run.pendingApprovals() and run.pendingClientCalls().',
+        'No tool call "nope" is pending. See run.pendingApprovals() and run.pendingClientCalls().',
       )
       run.deny('c1')
       expect(() => run.deny('c1')).toThrow(ConfigError)
     })
   })
 
-  it('evaluates the rule with the arguments, and requires approval if it throws', async () => {
+  it('passes the arguments to the rule and requires approval if it throws', async () => {
     const asked: boolean[] = []
     for (const rule of [() => false, () => true, () => Promise.reject(new Error('rule'))]) {
       const { events } = await ask((run) => approveWaiting(run, 'c1'), { tools: [tool('remove', () => 'ok', { needsApproval: rule })] })
@@ -125,7 +125,7 @@ describe('approval', () => {
 })
 
 describe('a run whose approvals time out', () => {
-  it('ends paused with the pending call, and continues in another process', async () => {
+  it('pauses with a pending call that another process can continue', async () => {
     const first = await ask(() => undefined, { approvalTimeoutMs: 5 })
     expect(first.result).toMatchObject({ status: 'paused', pendingApprovals: [{ toolCallId: 'c1', toolName: 'remove' }] })
     expect(grammarFaults(first.events)).toEqual([])
@@ -143,7 +143,7 @@ describe('a run whose approvals time out', () => {
     expect(model.provider.requests[0]?.messages.map((message) => message.role)).toEqual(['user', 'assistant', 'toolResult'])
   })
 
-  it('keeps the approval pending when a continuation is aborted before its start', async () => {
+  it('keeps the approval pending if a continuation is aborted before its start', async () => {
     const { agent, ran } = await ask(() => undefined, { approvalTimeoutMs: 5 })
     const before = agent.messages.length
     const stopped = agent.continueLoop({ signal: AbortSignal.abort() })
@@ -173,18 +173,18 @@ describe('a run whose approvals time out', () => {
   it('denies the pending call when a new prompt arrives', async () => {
     const { agent, ran } = await ask(() => undefined, { approvalTimeoutMs: 5 })
     expect((await agent.prompt('never mind').result).status).toBe('completed')
-    expect(() => agent.continueLoop()).toThrow(/nothing to continue/)
+    expect(() => agent.continueLoop()).toThrow(/Cannot continue/)
     expect(ran).toEqual([])
   })
 
-  it('refuses to continue a call without a marker in the history', async () => {
+  it('does not continue a call without a marker in the history', async () => {
     const { agent } = await ask(() => undefined, { approvalTimeoutMs: 5 })
     const crashed = agent.messages.filter((message) => message.role !== 'extension')
     agent.replaceMessages(crashed)
     expect(() => agent.continueLoop()).toThrow(ConfigError)
   })
 
-  it('keeps results of sibling calls that needed no approval', async () => {
+  it('keeps the results of sibling calls that need no approval', async () => {
     const tools = [tool('remove', () => 'removed', { needsApproval: true }), tool('look', () => 'seen')]
     const model = scripted([{ toolCalls: [...calls, { id: 'c2', name: 'look', arguments: {} }] }, { text: 'done' }])
     const agent = new Agent({ model, tools, approvalTimeoutMs: 5 })
@@ -196,7 +196,7 @@ describe('a run whose approvals time out', () => {
     expect(results.sort()).toEqual(['c1', 'c2'])
   })
 
-  it('runs the call in a bare loop if Approvals decides', async () => {
+  it('runs the call in a bare loop if an Approvals object decides', async () => {
     const context = { systemPrompt: '', messages: [], tools: [tool('remove', () => 'gone', { needsApproval: true })] }
     const approvals = new Approvals()
     const emit = (event: AgentEvent) => {
@@ -207,7 +207,7 @@ describe('a run whose approvals time out', () => {
     expect(approvals.pending()).toEqual([])
   })
 
-  it('pauses at once in a bare loop without an approval handler', async () => {
+  it('pauses immediately in a bare loop without an approval handler', async () => {
     const context = { systemPrompt: '', messages: [], tools: [tool('remove', () => 'x', { needsApproval: true })] }
     const result = await agentLoop(
       'go',

@@ -40,7 +40,7 @@ async function asked(agent: Agent): Promise<{ run: AgentRun; pending: ReturnType
 const resultOf = (events: readonly AgentEvent[]) => ofType(events, 'toolExecutionEnd')[0]?.result
 
 describe('client tools', () => {
-  it('waits for the client result and sends it to the model', async () => {
+  it("waits for the client's result and sends it to the model", async () => {
     const { agent, events, model } = talking()
     const { run, pending } = await asked(agent)
     expect(pending).toMatchObject({ toolName: 'set_theme', args: { theme: 'dark' }, argumentsHash: expect.any(String) })
@@ -55,7 +55,7 @@ describe('client tools', () => {
     expect(run.pendingClientCalls()).toEqual([])
   })
 
-  it('reports a timeout that passed while no process ran, also after a checkpoint', async () => {
+  it('reports a timeout that expired while no process was running', async () => {
     const { agent } = talking({ tools: [theme({ timeoutMs: 60_000 })] })
     const { run } = await asked(agent)
     agent.stopAsking()
@@ -65,12 +65,12 @@ describe('client tools', () => {
     const { agent: next, events } = talking({ tools: [theme({ timeoutMs: 60_000 })], model: scripted([{ text: 'done' }]) })
     next.restore({ ...left, clientCalls: clientCalls.map((each) => ({ ...each, deadline: Date.now() - 1 })) })
     expect((await next.continueLoop().result).text).toBe('done')
-    expect(JSON.stringify(resultOf(events))).toContain('No page answered the call of set_theme within 60000 ms')
+    expect(JSON.stringify(resultOf(events))).toContain('No client responded to the set_theme call within 60000 ms')
     // It is over: the same call of a later answer has a time of its own.
     expect(next.checkpoint().clientCalls).toBeUndefined()
   })
 
-  it('runs the handler of runClientTools, and reports what it throws', async () => {
+  it('runs the handler of runClientTools and reports its errors', async () => {
     const { agent, events } = talking()
     const stop = runClientTools(agent, {
       set_theme: () => {
@@ -100,17 +100,17 @@ describe('client tools', () => {
   })
 
   it.each<[string, unknown]>([
-    ['nothing', {}],
-    ['both', { output: 1, error: 'x' }],
-    ['an error that is no text', { error: { message: 'x' } }],
-    ['what JSON cannot hold', { output: () => 1 }],
-    ['a circle', { output: circle() }],
-    ['what is too long', { output: 'x'.repeat(300_000) }],
-    ['a block of thinking', { output: { content: [{ type: 'thinking', thinking: 'obey' }] } }],
-    ['a file that is nobody knows whose', { output: { content: [{ type: 'file', mimeType: 'application/pdf', fileId: 'f1' }] } }],
-    ['a picture that is none', { output: { content: [{ type: 'image', mimeType: 'image/png', data: 'JVBERi0xLjQ=' }] } }],
+    ['an empty result', {}],
+    ['output together with an error', { output: 1, error: 'x' }],
+    ['a non-string error', { error: { message: 'x' } }],
+    ['a non-JSON value', { output: () => 1 }],
+    ['a circular value', { output: circle() }],
+    ['an oversized result', { output: 'x'.repeat(300_000) }],
+    ['a thinking block', { output: { content: [{ type: 'thinking', thinking: 'obey' }] } }],
+    ['a file id of unknown origin', { output: { content: [{ type: 'file', mimeType: 'application/pdf', fileId: 'f1' }] } }],
+    ['an image with PDF bytes', { output: { content: [{ type: 'image', mimeType: 'image/png', data: 'JVBERi0xLjQ=' }] } }],
     ['too many blocks', { output: { content: Array.from({ length: 21 }, () => ({ type: 'text', text: 'x' })) } }],
-  ])('refuses %s, and keeps the call pending', async (_name, answer) => {
+  ])('rejects %s and keeps the call pending', async (_name, answer) => {
     const { agent, events } = talking()
     const { run, pending } = await asked(agent)
     await expect(run.answerCall(pending, answer as never)).rejects.toMatchObject({ code: 'invalidMessage' })
@@ -132,7 +132,7 @@ describe('client tools', () => {
     expect(Object.prototype).not.toHaveProperty('isError')
   })
 
-  it('treats prototype keys as data', async () => {
+  it('treats prototype keys in a client result as plain data', async () => {
     const { agent, events } = talking()
     const { run, pending } = await asked(agent)
     await run.answerCall(pending, { output: JSON.parse('{"__proto__":{"admin":true},"constructor":1}') })
@@ -141,7 +141,7 @@ describe('client tools', () => {
     expect(resultOf(events)?.content).toEqual([{ type: 'text', text: '{"__proto__":{"admin":true},"constructor":1}' }])
   })
 
-  it('tells the model that the tool ran if its result does not fit the output schema', async () => {
+  it('tells the model that the tool ran although its result violates the output schema', async () => {
     const output = { type: 'object', properties: { applied: { type: 'boolean' } }, required: ['applied'] }
     const warnings: [string, unknown][] = []
     const logger = { warn: (event: string, fields: object) => warnings.push([event, fields]) }
@@ -149,7 +149,7 @@ describe('client tools', () => {
     const { run, pending } = await asked(agent)
     await run.answerCall(pending, { output: { applied: 'yes' } })
     expect((await run.result).status).toBe('completed')
-    const text = expect.stringMatching(/^The tool ran\. Its result does not fit its output schema: .*applied/)
+    const text = expect.stringMatching(/^The tool ran\. Its result does not match its output schema: .*applied/)
     expect(resultOf(events)).toMatchObject({ content: [{ text }] })
     expect(ofType(events, 'toolExecutionEnd')).toMatchObject([{ isError: false }])
     expect(warnings).toContainEqual(['toolResult', expect.objectContaining({ message: expect.stringContaining('applied') })])
@@ -159,7 +159,7 @@ describe('client tools', () => {
     const { agent, events } = talking({ tools: [theme({ timeoutMs: 20 })] })
     const { status } = await agent.prompt('go').result
     expect(status).toBe('completed')
-    expect(resultOf(events)).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('No page answered') }] })
+    expect(resultOf(events)).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('No client responded') }] })
     expect(ofType(events, 'clientCallResolved')).toMatchObject([{ outcome: 'unanswered', reason: 'nobody answered in time' }])
   })
 
@@ -184,7 +184,7 @@ describe('client tools', () => {
     expect(ofType(events, 'clientCallResolved')).toMatchObject([{ reason: 'the run was stopped' }])
   })
 
-  it('requests approval before the client call, and not again after a pause', async () => {
+  it('requests approval before the client call, but not again after a pause', async () => {
     const model = scripted([call(), { text: 'done' }])
     const agent = new Agent({ model, tools: [theme({ needsApproval: true })], approvalTimeoutMs: 40 })
     const run = agent.prompt('go')
@@ -206,14 +206,14 @@ describe('client tools', () => {
     expect((await again.result).status).toBe('completed')
   })
 
-  it('sends no client call for invalid arguments', async () => {
+  it('skips the client call if the arguments are invalid', async () => {
     const { agent, events } = talking({ model: scripted([call(7), { text: 'done' }]) })
     await agent.prompt('go').result
     expect(ofType(events, 'clientCallRequested')).toEqual([])
     expect(resultOf(events)?.isError).toBe(true)
   })
 
-  it('runs beside other calls, and lists pending client calls in the state', async () => {
+  it('runs concurrently with other calls and appears in the state', async () => {
     const model = scripted([{ toolCalls: [...call().toolCalls, { name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'done' }])
     const { agent, events } = talking({ model, tools: [theme(), add] })
     const { run, pending } = await asked(agent)
@@ -227,7 +227,7 @@ describe('client tools', () => {
     expect([end.clientCalls, end.tools[pending.toolCallId]?.status]).toEqual([[], 'done'])
   })
 
-  it('forwards a client call of a sub-agent to the parent run', async () => {
+  it("forwards a sub-agent's client call to the parent run", async () => {
     const child = scripted([call(), { text: 'painted' }])
     const painter = new SubAgentTool({ name: 'painter', description: 'Paints.', model: child, tools: [theme()] })
     const model = scripted([{ toolCalls: [{ name: 'painter', arguments: { task: 'paint' } }] }, { text: 'done' }])
@@ -238,7 +238,7 @@ describe('client tools', () => {
     expect(JSON.stringify(messages)).toContain('painted')
   })
 
-  it('requests the client call again after a process restart', async () => {
+  it('repeats the client call after a process restart', async () => {
     const store = memorySessionStore()
     const model = () => scripted(({ messages }) => (messages.some(({ role }) => role === 'toolResult') ? { text: 'done' } : call()))
     const first = new Agent({ model: model(), tools: [theme()], session: store, sessionId: 's' })
@@ -255,13 +255,13 @@ describe('client tools', () => {
 
 describe('clientTool', () => {
   it.each<[string, object, string]>([
-    ['a trust that there is not', { trust: 'blind' }, 'trust'],
-    ['no room for a result', { maxResultChars: 0 }, 'maxResultChars'],
-    ['an output that is no schema', { output: 'text' }, 'output'],
-    ['an output that cannot be enforced', { output: { type: 'object', magic: 1 } }, 'magic'],
-    ['a name that is none', { name: 'no name' }, 'Tool name'],
+    ['an unknown trust level', { trust: 'blind' }, 'trust'],
+    ['a result limit of zero', { maxResultChars: 0 }, 'maxResultChars'],
+    ['an invalid output schema', { output: 'text' }, 'output'],
+    ['an unenforceable output schema', { output: { type: 'object', magic: 1 } }, 'magic'],
+    ['an invalid name', { name: 'no name' }, 'Invalid tool name'],
     ['an execute function', { execute: () => 1 }, 'execute'],
-  ])('refuses %s', (_name, options, word) => {
+  ])('rejects the definition of a client tool with %s', (_name, options, word) => {
     expect(() => theme(options)).toThrow(word)
   })
 })

@@ -8,7 +8,7 @@ import { approving, denying, failText, hooked, order, skipText, start, tasks } f
 describe('beforeToolExecution with requestApproval', () => {
   const asking: LoopHooks = { beforeToolExecution: ({ requestApproval }) => requestApproval() }
 
-  it('emits the request, awaits approval, then runs the call', async () => {
+  it('emits the request and runs the call once approved', async () => {
     const { events, ran, result } = await hooked(asking, { onEvent: approving })
     expect(order(events)).toEqual(['approvalRequested', 'approvalResolved', 'toolExecutionStart', 'toolExecutionEnd'])
     expect(ran).toHaveLength(1)
@@ -22,9 +22,9 @@ describe('beforeToolExecution with requestApproval', () => {
   })
 
   it.each<[string, LoopHooks]>([
-    ['forgets to return the answer', { beforeToolExecution: async ({ requestApproval }) => void (await requestApproval()) }],
-    ['does not wait for it', { beforeToolExecution: ({ requestApproval }) => void requestApproval() }],
-    ['says yes all the same', { beforeToolExecution: ({ requestApproval }) => requestApproval().then(() => true) }],
+    ['does not return the decision', { beforeToolExecution: async ({ requestApproval }) => void (await requestApproval()) }],
+    ['does not await it', { beforeToolExecution: ({ requestApproval }) => void requestApproval() }],
+    ['returns true anyway', { beforeToolExecution: ({ requestApproval }) => requestApproval().then(() => true) }],
     ['throws afterwards', { beforeToolExecution: ({ requestApproval }) => requestApproval().then(() => Promise.reject(new Error('x'))) }],
   ])('treats a denial as final if the hook %s', async (_, hooks) => {
     const { events, ran, results: told } = await hooked(hooks, { onEvent: denying })
@@ -66,7 +66,7 @@ describe('beforeToolExecution with requestApproval', () => {
     }
     const onEvent = (event: AgentEvent) => void (event.type === 'approvalRequested' && asked.open())
     const { events, ran, result, run, results: told } = await hooked(hooks, { onEvent })
-    expect(ofType(events, 'approvalResolved')).toMatchObject([{ approved: false, reason: 'withdrawn by the hook that asked' }])
+    expect(ofType(events, 'approvalResolved')).toMatchObject([{ approved: false, reason: 'withdrawn by its hook' }])
     expect(run.pendingApprovals()).toEqual([])
     expect(ran).toEqual([])
     expect(told).toEqual([skipText])
@@ -93,7 +93,7 @@ describe('beforeToolExecution with requestApproval', () => {
     expect(ran).toEqual([{ n: 2 }])
   })
 
-  it('pauses the run when the approval times out, and asks again on continue', async () => {
+  it('pauses the run on an approval timeout and asks again on continue', async () => {
     for (const verdict of [true, false, 'throw', 'replace'] as const) {
       const hooks: LoopHooks = {
         beforeToolExecution: async ({ requestApproval }) => {
@@ -112,7 +112,7 @@ describe('beforeToolExecution with requestApproval', () => {
     }
   })
 
-  it('resolves as denied on an abort at any time', async () => {
+  it('resolves as denied on an abort at any point', async () => {
     for (let later = 0; later < 12; later += 1) {
       const { run, events, ran, agent } = start(asking)
       await seen(run, 'messageUpdate')
@@ -129,13 +129,13 @@ describe('beforeToolExecution with requestApproval', () => {
     }
   })
 
-  it("requests the tool's approval before the hook's", async () => {
+  it("requests the tool's own approval before the hook's", async () => {
     const { events, ran } = await hooked(asking, { needsApproval: true, onEvent: approving })
     expect(order(events).slice(0, 4)).toEqual(['approvalRequested', 'approvalResolved', 'approvalRequested', 'approvalResolved'])
     expect(ran).toHaveLength(1)
   })
 
-  it('resolves each of several parallel requests on its own', async () => {
+  it('resolves parallel requests independently', async () => {
     const { ran, results: told } = await hooked(asking, {
       ids: ['c1', 'c2', 'c3'],
       onEvent: (event, run) => {

@@ -43,7 +43,7 @@ describe('ctx.requestInput', () => {
     expect(resultsOf(events)).toEqual([JSON.stringify(answer)])
   })
 
-  it('cancels on timeout, and pauses the timeout of the call meanwhile', async () => {
+  it('cancels on timeout and pauses the tool timeout while waiting', async () => {
     const { events } = await play([call('travel'), { text: 'done' }], {
       tools: [asking(undefined, { timeoutMs: 1 })],
       approvalTimeoutMs: 30,
@@ -111,11 +111,11 @@ describe('ctx.requestInput', () => {
     expect(inside).toEqual(['toolExecutionStart', 'inputRequested', 'inputResolved', 'toolExecutionEnd'])
     expect(run.pendingInputs()).toEqual([])
     expect(() => run.answer(pending?.inputId ?? '', { action: 'decline' })).toThrow(
-      expect.objectContaining({ code: 'unknownInput', message: expect.stringContaining('No request for input') }),
+      expect.objectContaining({ code: 'unknownInput', message: expect.stringContaining('No input request') }),
     )
   })
 
-  it('cancels a request made after the call has ended', async () => {
+  it('returns cancel for a request made after the call ended', async () => {
     let late: ToolContext | undefined
     const keeping = tool('travel', (_args, ctx) => {
       late = ctx
@@ -126,7 +126,7 @@ describe('ctx.requestInput', () => {
     expect(ofType(events, 'inputRequested')).toEqual([])
   })
 
-  it('withdraws the request when its own signal aborts', async () => {
+  it("withdraws the request when the tool's own signal aborts", async () => {
     const withdrawn = gate()
     const controller = new AbortController()
     const withdrawing = tool('travel', async (_args, ctx) => {
@@ -141,7 +141,7 @@ describe('ctx.requestInput', () => {
     expect(ofType(events, 'inputResolved')).toMatchObject([{ reason: 'it is no longer asked' }])
   })
 
-  it('refuses invalid requests and invalid responses', async () => {
+  it('rejects invalid requests and invalid responses', async () => {
     const wrong = { message: 1 } as unknown as InputQuestion
     const { events } = await play([call('travel'), { text: 'done' }], { tools: [asking(wrong)] })
     expect(ofType(events, 'toolExecutionEnd')[0]?.isError).toBe(true)
@@ -183,7 +183,7 @@ describe('ctx.requestInput', () => {
     expect(state.inputs).toEqual([])
   })
 
-  it('emits request and resolution everywhere when a sub-agent is aborted', async () => {
+  it('emits request and resolution on child and parent when a sub-agent is aborted', async () => {
     const child = new SubAgentTool({
       name: 'child',
       description: 'Travels.',

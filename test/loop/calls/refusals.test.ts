@@ -11,9 +11,9 @@ const guarded = tool('guarded', () => 'ran')
 /** Ways to refuse the same call again and again. */
 const refusals: [string, ScriptedStep, Partial<AgentOptions>][] = [
   ['an unknown tool', call('nope'), {}],
-  ['arguments that the schema refuses', call('add', { a: 'one' }), { tools: [add] }],
+  ['arguments that the schema rejects', call('add', { a: 'one' }), { tools: [add] }],
   ['a hook', call('guarded'), { tools: [guarded], hooks: { beforeToolExecution: () => ({ allow: false, reason: 'never' }) } }],
-  ['a cut answer', { ...call('guarded'), stopReason: 'length' }, { tools: [guarded] }],
+  ['a response cut off', { ...call('guarded'), stopReason: 'length' }, { tools: [guarded] }],
 ]
 
 describe('limits.maxSameRefusals', () => {
@@ -25,7 +25,7 @@ describe('limits.maxSameRefusals', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('counts denials by the user', async () => {
+  it('counts denials by the user as refusals', async () => {
     const model = scripted(forever(call('guarded')))
     const run = new Agent({ model, tools: [{ ...guarded, needsApproval: true }] }).prompt('go')
     run.subscribe((event) => event.type === 'approvalRequested' && run.deny(event, 'no'))
@@ -35,7 +35,7 @@ describe('limits.maxSameRefusals', () => {
   it.each([
     [{ maxSameRefusals: 5 }, 5],
     [{ maxSameRefusals: 1 }, 1],
-  ])('with %j ends the run after %d', async (limits, times) => {
+  ])('applies %j and ends the run after %d refusals', async (limits, times) => {
     const { result, model } = await play(forever(call('nope')), { limits })
     expect(result.limit).toMatchObject({ name: 'maxSameRefusals', max: times, used: times })
     expect(model.provider.requests).toHaveLength(times)
@@ -53,7 +53,7 @@ describe('a run without repeated refusals', () => {
     ['other arguments', (turn) => call('nope', { turn })],
     ['another tool in between', (turn) => (turn % 3 === 2 ? call('add', { a: 1, b: turn }) : call('nope'))],
     [
-      'a call beside it that runs',
+      'a successful call in between',
       (turn) => ({
         toolCalls: [
           { name: 'nope', arguments: {} },
@@ -61,7 +61,7 @@ describe('a run without repeated refusals', () => {
         ],
       }),
     ],
-    ['turns about', (turn) => call(turn % 2 === 0 ? 'nope' : 'neither')],
+    ['alternating calls', (turn) => call(turn % 2 === 0 ? 'nope' : 'neither')],
   ])('completes despite refusals: %s', async (_name, step) => {
     const { result, model } = await play((_request, turn) => (turn < times ? step(turn) : { text: 'ok' }), { tools: [add] })
     expect(result).toMatchObject({ status: 'completed', text: 'ok' })

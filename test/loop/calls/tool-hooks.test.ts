@@ -9,7 +9,7 @@ import { gate, ofType } from '../../support/play.ts'
 import { approving, call, failText, hooked, order, skipText, start, tasks } from '../../support/tool-hooks.ts'
 
 describe('beforeToolExecution', () => {
-  it('receives name, id and arguments; afterToolExecution the result (tool_execution_hooks_fire)', async () => {
+  it('receives name, id and arguments before the call, and the result after it (tool_execution_hooks_fire)', async () => {
     const seenBy: unknown[] = []
     await hooked({
       beforeToolExecution: ({ toolName, toolCallId, args, signal }) => void seenBy.push(toolName, toolCallId, args, signal.aborted),
@@ -18,7 +18,7 @@ describe('beforeToolExecution', () => {
     expect(seenBy).toEqual(['step', 'c1', { n: 1 }, false, 'step', 'c1', false, 'ok'])
   })
 
-  it('skips the call on false, with both events and afterToolExecution', async () => {
+  it('skips the call on false but still emits both events and calls afterToolExecution', async () => {
     const after: boolean[] = []
     const {
       events,
@@ -39,7 +39,7 @@ describe('beforeToolExecution', () => {
   it.each([
     ['throws', () => Promise.reject(new Error('secret reason'))],
     [
-      'throws at once',
+      'throws synchronously',
       () => {
         throw new Error('secret reason')
       },
@@ -55,7 +55,7 @@ describe('beforeToolExecution', () => {
     expect(warnings.join()).toContain('secret reason')
   })
 
-  it('does not run for calls that cannot execute', async () => {
+  it('runs only for calls that can execute', async () => {
     const asked: string[] = []
     const model = scripted([{ toolCalls: [call('a', {}, 'missing'), call('b', { n: 'x' }), call('c')] }, { text: 'done' }])
     const { results: told } = await hooked({ beforeToolExecution: ({ toolCallId }) => void asked.push(toolCallId) }, { model })
@@ -63,13 +63,13 @@ describe('beforeToolExecution', () => {
     expect(told).toHaveLength(3)
   })
 
-  it('cannot change the call or history by mutating the shown arguments', async () => {
+  it('receives a copy of the arguments, so mutations have no effect', async () => {
     const { agent, ran } = await hooked({ beforeToolExecution: ({ args }) => void Object.assign(args, { n: 'changed' }) })
     expect(ran).toEqual([{ n: 1 }])
     expect(JSON.stringify(agent.messages)).not.toContain('changed')
   })
 
-  it('runs in strict order for sequential tools, per call for parallel ones', async () => {
+  it('runs in strict order for sequential tools and per call for parallel ones', async () => {
     for (const type of ['sequential', 'parallel'] as const) {
       const trace: string[] = []
       const note = (name: string) => async (info: { toolCallId: string }) => {
@@ -101,7 +101,7 @@ describe('beforeToolExecution', () => {
     }
   })
 
-  it('does not delay an abort when it hangs, and has no late effect', async () => {
+  it('does not delay an abort when it hangs, and has no effect afterwards', async () => {
     const { opened, open } = gate()
     let info: BeforeToolInfo | undefined
     const started = start({
@@ -116,7 +116,7 @@ describe('beforeToolExecution', () => {
     expect((await started.run.result).status).toBe('aborted')
     expect(info?.signal.aborted).toBe(true)
     const count = started.events.length
-    await expect(info?.requestApproval()).rejects.toThrow('has decided')
+    await expect(info?.requestApproval()).rejects.toThrow('has already returned')
     await tasks()
     expect(started.events).toHaveLength(count)
     expect(started.ran).toEqual([])
@@ -125,7 +125,7 @@ describe('beforeToolExecution', () => {
 })
 
 describe('arguments replaced by beforeToolExecution', () => {
-  it('validates, runs, announces and journals them; the history keeps the original', async () => {
+  it('validates, runs, announces and journals them, and keeps the original in the history', async () => {
     const entries: JournalEntry[] = []
     const journal: Journal = { append: async ({ entry }) => void entries.push(entry) }
     const { agent, events, ran } = await hooked({ beforeToolExecution: () => ({ arguments: { n: 7 } }) }, { journal })
@@ -137,12 +137,12 @@ describe('arguments replaced by beforeToolExecution', () => {
 
   it.each<[string, unknown]>([
     ['do not fit the schema', { n: 'seven' }],
-    ['are nothing', undefined],
+    ['are undefined', undefined],
     ['are null', null],
-    ['are text', 'n'],
+    ['are a string', 'n'],
     ['are a list', [7]],
     ['are not JSON', { n: 7n }],
-  ])('rejects the call if they %s', async (_, replaced) => {
+  ])('fails the call if they %s', async (_, replaced) => {
     // Programs without types answer all sorts of things.
     const hooks = { beforeToolExecution: () => ({ arguments: replaced }) } as LoopHooks
     const { ran, results: told, result } = await hooked(hooks)
@@ -151,7 +151,7 @@ describe('arguments replaced by beforeToolExecution', () => {
     expect(result.status).toBe('completed')
   })
 
-  it('ignores later mutation by the hook', async () => {
+  it('ignores later mutations by the hook', async () => {
     const given = { n: 7 }
     const { ran, events } = await hooked(
       { beforeToolExecution: () => ({ arguments: given }) },
@@ -168,7 +168,7 @@ describe('arguments replaced by beforeToolExecution', () => {
     expect(JSON.stringify(events)).not.toContain('"n":666')
   })
 
-  it('requests approval again with a new hash after an approval', async () => {
+  it('requests a new approval with a new hash after an approval', async () => {
     for (const how of ['tool', 'hook'] as const) {
       const hooks: LoopHooks = {
         beforeToolExecution: async ({ requestApproval }) => {
@@ -184,7 +184,7 @@ describe('arguments replaced by beforeToolExecution', () => {
     }
   })
 
-  it('requests approval again after a denial', async () => {
+  it('requests a new approval after a denial', async () => {
     const hooks: LoopHooks = {
       beforeToolExecution: async ({ requestApproval }) => ((await requestApproval()) ? true : { arguments: { n: 2 } }),
     }
@@ -200,7 +200,7 @@ describe('arguments replaced by beforeToolExecution', () => {
     expect(ran).toEqual([{ n: 2 }])
   })
 
-  it('keeps them pending without approval, and skips them when denied', async () => {
+  it('keeps the call pending until approved and skips it when denied', async () => {
     const hooks: LoopHooks = { beforeToolExecution: () => ({ arguments: { n: 2 } }) }
     const onEvent = (event: AgentEvent, run: AgentRun) => {
       if (event.type !== 'approvalRequested') return

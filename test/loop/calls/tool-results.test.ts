@@ -37,7 +37,7 @@ function isPlain(events: readonly AgentEvent[]): boolean {
 
 const rates = { inputPerMillion: 1, outputPerMillion: 1, cacheReadPerMillion: 1, cacheWritePerMillion: 1 }
 const words = { type: 'text', text: 'x' }
-const cannotBeShown = (why: RegExp) => new RegExp(`^The tool ran\\. Its result cannot be shown: ${why.source}`)
+const cannotBeShown = (why: RegExp) => new RegExp(`^The tool ran, but its result cannot be shown: ${why.source}`)
 
 describe('a result that JSON cannot represent', () => {
   class Trap {
@@ -46,12 +46,12 @@ describe('a result that JSON cannot represent', () => {
     }
   }
   it.each<[string, unknown, RegExp]>([
-    ['a number that JSON does not have', Number.NaN, /it is NaN/],
+    ['a number outside JSON', Number.NaN, /it is NaN/],
     ['a function', () => 1, /it is a function/],
     ['a symbol', Symbol('s'), /it is a symbol/],
     ['a bigint', 1n, /it is a bigint/],
-    ['a bigint further down', { n: 1n }, /.*BigInt/],
-    ['a map, of which JSON would make {}', new Map([['a', 1]]), /it is Map/],
+    ['a nested bigint', { n: 1n }, /.*BigInt/],
+    ['a map', new Map([['a', 1]]), /it is Map/],
     ['a set', new Set([1]), /it is Set/],
     ['an error', new Error('returned, not thrown'), /it is Error/],
     ['bytes', new Uint8Array(2), /it is Uint8Array/],
@@ -59,17 +59,17 @@ describe('a result that JSON cannot represent', () => {
     ['a response', new Response('x'), /it is Response/],
     ['a stream', new ReadableStream(), /it is ReadableStream/],
     ['a generator', (function* () {})(), /it is Generator/],
-    ['a list with a circle in it', [circular], /.*circular/],
-    ['a toJSON that throws', new Trap(), /no JSON today/],
-    ['a toJSON that throws further down', { deep: [new Trap()] }, /no JSON today/],
-    ['a toJSON that gives nothing', { toJSON: () => undefined }, /its JSON is empty/],
-    ['a block of another type', { content: [{ type: 'audio', data: '' }] }, /content\[0\] /],
+    ['a circular list', [circular], /.*circular/],
+    ['a throwing toJSON', new Trap(), /no JSON today/],
+    ['a nested toJSON that throws', { deep: [new Trap()] }, /no JSON today/],
+    ['a toJSON that returns undefined', { toJSON: () => undefined }, /its JSON is empty/],
+    ['a block of an unknown type', { content: [{ type: 'audio', data: '' }] }, /content\[0\] /],
     // biome-ignore lint/suspicious/noSparseArray: the hole is what is tested
     ['a hole between blocks', { content: [, words] }, /content\[0\] /],
-    ['a picture whose bytes are none', { content: [{ type: 'image', mimeType: 'image/png', data: btoa('%PDF-1.7') }] }, /content\[0\] /],
+    ['an image with invalid bytes', { content: [{ type: 'image', mimeType: 'image/png', data: btoa('%PDF-1.7') }] }, /content\[0\] /],
     ['a file without bytes', { content: [{ type: 'file', mimeType: 'application/pdf' }] }, /content\[0\] /],
     [
-      'a member that throws',
+      'a throwing getter',
       {
         get content() {
           throw new Error('trap')
@@ -78,7 +78,7 @@ describe('a result that JSON cannot represent', () => {
       /trap/,
     ],
     [
-      'a then that throws',
+      'a throwing then',
       {
         // biome-ignore lint/suspicious/noThenProperty: it is what is tested
         get then() {
@@ -95,19 +95,19 @@ describe('a result that JSON cannot represent', () => {
     expect(logger.warn.mock.calls.map(([event]) => event)).toEqual(['toolResult'])
   })
 
-  it('keeps the flags of the result', async () => {
+  it("keeps the result's flags", async () => {
     const content = [{ type: 'audio' }]
     expect((await run(() => ({ content, isError: true, endRun: true }), false)).ended).toMatchObject({ isError: true, endRun: true })
   })
 
-  it.each([circular, { n: 1n }, () => 1])('leaves out details that are not JSON, and warns', async (details) => {
+  it.each([circular, { n: 1n }, () => 1])('omits non-JSON details and logs a warning', async (details) => {
     const logger = { warn: vi.fn() }
     const { ended } = await run(() => ({ content: [words], details }), logger)
     expect(ended).toEqual({ content: [words] })
     expect(logger.warn).toHaveBeenCalledTimes(1)
   })
 
-  it('warns on the console by default', async () => {
+  it('logs to the console by default', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
     await run(() => new WeakMap(), undefined)
     expect(warn.mock.calls.map(([line]) => String(line))).toEqual([expect.stringContaining('it is WeakMap')])
@@ -118,7 +118,7 @@ describe('a result that JSON cannot represent', () => {
 describe('a tool that returns nothing', () => {
   it.each([
     ['undefined', () => undefined],
-    ['a promise of nothing', async () => {}],
+    ['a promise of undefined', async () => {}],
   ])('succeeds with "(no output)" for %s', async (_, execute) => {
     const logger = { warn: vi.fn() }
     const { ended, message } = await run(execute, logger)
@@ -129,13 +129,13 @@ describe('a tool that returns nothing', () => {
 })
 
 describe('an object with a string content', () => {
-  it('becomes a ToolResult if all its keys belong to one', async () => {
+  it('becomes a ToolResult if all its keys are ToolResult fields', async () => {
     const { ended, message } = await run(() => ({ content: 'text', endRun: true, details: { a: 1 } }))
     expect(ended).toEqual({ content: [{ type: 'text', text: 'text' }], endRun: true, details: { a: 1 } })
     expect(message).toMatchObject({ endRun: true })
   })
 
-  it('marks an error with isError', async () => {
+  it('becomes an error with isError', async () => {
     expect((await run(() => ({ content: 'no', isError: true }))).message).toMatchObject({ isError: true })
   })
 
@@ -144,7 +144,7 @@ describe('an object with a string content', () => {
     [{ content: 'text', path: 'a.txt', endRun: true }, 1],
     [{ ok: true, isError: true }, 1],
     [{ ok: true, isError: false }, 0],
-  ])('becomes plain JSON with other keys, and warns of ineffective flags: %j', async (returned, warnings) => {
+  ])('becomes plain JSON with other keys and warns about ineffective flags: %j', async (returned, warnings) => {
     const logger = { warn: vi.fn() }
     const { ended, message } = await run(() => returned, logger)
     expect(ended).toEqual({ content: [{ type: 'text', text: JSON.stringify(returned) }], details: returned })
@@ -153,7 +153,7 @@ describe('an object with a string content', () => {
   })
 })
 
-it('applies the same rules to a result that a hook replaces', async () => {
+it('applies the same rules to a result from a hook', async () => {
   const odd = tool('t', () => 'x')
   const results: unknown[] = [undefined, new Map(), { content: 'text' }]
   const turns = results.map(() => ({ toolCalls: [{ name: 't', arguments: {} }] }))
@@ -165,12 +165,12 @@ it('applies the same rules to a result that a hook replaces', async () => {
   const told = agent.messages.flatMap((each) => (each.role === 'toolResult' ? [[textOf(each.content), each.isError]] : []))
   expect(told).toEqual([
     ['(no output)', false],
-    ['The tool ran. Its result cannot be shown: it is Map, which JSON cannot hold.', false],
+    ['The tool ran, but its result cannot be shown: it is Map, which JSON cannot represent.', false],
     ['text', false],
   ])
 })
 
-it('stores files and citations of a result unchanged in the history', async () => {
+it("stores a result's files and citations unchanged in the history", async () => {
   const file = { type: 'file', mimeType: 'application/pdf', data: btoa('%PDF-1.7'), name: 'a.pdf' }
   const quote = { type: 'text', text: 'x', citations: [{ url: 'https://example.org/' }] }
   const { message } = await run(() => ({ content: [file, { ...quote, own: 1 }] }))
@@ -196,7 +196,7 @@ describe('a JSON value', () => {
     }
   })
 
-  it('copies the value, so later mutation leaves the history unchanged', async () => {
+  it('copies the value, so later mutations leave the history unchanged', async () => {
     const kept = { list: [1] }
     const { ended } = await run(() => kept)
     kept.list.push(2)
@@ -220,14 +220,14 @@ describe('errors thrown by a tool', () => {
     ['an error', new Error('disk on fire'), 'disk on fire'],
     ['an error without a message', new Error(''), 'Error'],
     ['another error without a message', new TypeError(''), 'TypeError'],
-    ['an error without a message, and a cause', new Error('', { cause: new Error('disk on fire') }), 'Error: disk on fire'],
+    ['an error with a cause but no message', new Error('', { cause: new Error('disk on fire') }), 'Error: disk on fire'],
     ['an object with a message', { message: 'disk on fire', code: 5 }, 'disk on fire'],
-    ['an object without one', { code: 5 }, '{"code":5}'],
+    ['an object without a message', { code: 5 }, '{"code":5}'],
     ['text', 'disk on fire', 'disk on fire'],
     ['empty text', '', 'an error without a message'],
-    ['nothing', undefined, 'undefined'],
-    ['an object in circles', circular, 'an error that cannot be shown as text'],
-  ])('reports %s', async (_, thrown, expected) => {
+    ['undefined', undefined, 'undefined'],
+    ['a circular object', circular, 'an error that cannot be shown as text'],
+  ])('sends the model the error of a tool that threw %s', async (_, thrown, expected) => {
     expect(await told(thrown)).toBe(expected)
   })
 
@@ -243,18 +243,20 @@ describe('errors thrown by a tool', () => {
     ['cancelled', 'Cancelled', 'Cancelled'],
     ['cancelled', '', 'Cancelled'],
     ['cancelled', 'the disk was full', 'Cancelled: the disk was full'],
-  ])('renders a ToolError %s %j in the specified words', async (code, message, expected) => {
+  ])('formats a ToolError %s %j as specified', async (code, message, expected) => {
     expect(await told(new ToolError(code, message))).toBe(expected)
   })
 
-  it('reports a missing file without claiming that the tool is missing', async () => {
-    const cause = new WorkspaceError('notFound', 'There is no "a" in the workspace.')
-    expect(await told(new ToolError('notFound', `Cannot read a: ${cause.message}`, { cause }))).toMatch(/^Cannot read a: There is no/)
+  it('reports a missing file without calling the tool missing', async () => {
+    const cause = new WorkspaceError('notFound', '"a" does not exist in the workspace.')
+    expect(await told(new ToolError('notFound', `Cannot read a: ${cause.message}`, { cause }))).toMatch(
+      /^Cannot read a: "a" does not exist/,
+    )
   })
 })
 
 describe('a ToolResult', () => {
-  it('becomes plain JSON without foreign members', async () => {
+  it('becomes plain JSON without unknown members', async () => {
     const details = { at: new Date(0), f: () => 1, kept: [1, null] }
     const returned = { content: [{ ...words, f: () => 1 }], details, isError: 'yes', childLoopId: circular, extra: circular }
     const { ended, message } = await run(() => returned)
@@ -262,7 +264,7 @@ describe('a ToolResult', () => {
     expect(message).toMatchObject({ content: [words], isError: false })
   })
 
-  it('ignores later mutation by the tool', async () => {
+  it('ignores later mutations by the tool', async () => {
     const kept = { content: [{ type: 'text', text: 'first' }], details: { n: 1 } }
     const { ended, message } = await run(() => kept)
     kept.content.push({ type: 'text', text: 'more' })
@@ -293,21 +295,25 @@ describe('ctx.update and ctx.progress', () => {
 
   it.each<[string, (ctx: ToolContext) => void, RegExp]>([
     ['childEvent without an event', (ctx) => ctx.childEvent(undefined as never), /ctx\.childEvent got undefined/],
-    ['childEvent with half of one', (ctx) => ctx.childEvent({ type: 'turnEnd' } as never), /ctx\.childEvent got \{"type":"turnEnd"\}/],
     [
-      'childEvent around nothing',
+      'childEvent with an incomplete event',
+      (ctx) => ctx.childEvent({ type: 'turnEnd' } as never),
+      /ctx\.childEvent got \{"type":"turnEnd"\}/,
+    ],
+    [
+      'childEvent without an inner event',
       (ctx) => ctx.childEvent({ type: 'childEvent', runId: 'r', loopId: 'l', sessionId: 's', seq: 1, at: 1 } as never),
       /ctx\.childEvent got/,
     ],
     ['changeContext without a change', (ctx) => ctx.changeContext(null as never), /ctx\.changeContext got null/],
     ['a prune of NaN tokens', (ctx) => ctx.changeContext({ type: 'prune', tokens: Number.NaN }), /ctx\.changeContext got/],
-    ['a revert to nowhere', (ctx) => ctx.changeContext({ type: 'revert', category: 'tangent' } as never), /ctx\.changeContext got/],
+    ['a revert without a target', (ctx) => ctx.changeContext({ type: 'revert', category: 'tangent' } as never), /ctx\.changeContext got/],
     ['an unknown change', (ctx) => ctx.changeContext({ type: 'forget' } as never), /ctx\.changeContext got \{"type":"forget"\}/],
     ['a charge of NaN', (ctx) => ctx.budget.charge({ input: Number.NaN } as never, {} as never), /budget\.charge: input is NaN/],
-    ['a charge of nothing', (ctx) => ctx.budget.charge(undefined as never, undefined as never), /budget\.charge: input is undefined/],
-    ['a charge below zero', (ctx) => ctx.budget.charge({ ...emptyUsage(), output: -1 }, rates), /budget\.charge: output is -1/],
-    ['a charge at no rate', (ctx) => ctx.budget.charge(emptyUsage(), {} as never), /budget\.charge: inputPerMillion is undefined/],
-  ])('rejects %s at the call, and the run continues', async (_, misuse, expected) => {
+    ['a charge of undefined', (ctx) => ctx.budget.charge(undefined as never, undefined as never), /budget\.charge: input is undefined/],
+    ['a negative charge', (ctx) => ctx.budget.charge({ ...emptyUsage(), output: -1 }, rates), /budget\.charge: output is -1/],
+    ['a charge without rates', (ctx) => ctx.budget.charge(emptyUsage(), {} as never), /budget\.charge: inputPerMillion is undefined/],
+  ])('throws for %s without ending the run', async (_, misuse, expected) => {
     const { ended, result } = await run((ctx) => {
       misuse(ctx)
       return 'done'
@@ -317,7 +323,7 @@ describe('ctx.update and ctx.progress', () => {
     expect(result.totalUsage).toEqual(result.usage)
   })
 
-  it('captures the value at the time of the call', async () => {
+  it('copies the value when called', async () => {
     const growing: ToolResult = { content: [{ type: 'text', text: '1' }], details: { n: 1 } }
     const { events } = await run((ctx) => {
       ctx.update(growing)

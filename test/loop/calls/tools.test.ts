@@ -22,8 +22,8 @@ describe('tool errors sent to the model', () => {
 
   it.each<[string, AgentTool, string]>([
     ['throws', tool('t', () => Promise.reject(new Error('disk on fire'))), 'disk on fire'],
-    ['throws at once', tool('t', () => JSON.parse('{')), "Expected property name or '}' in JSON at position 1 (line 1 column 2)"],
-  ])('reports a tool that %s', async (_, broken, text) => {
+    ['throws synchronously', tool('t', () => JSON.parse('{')), "Expected property name or '}' in JSON at position 1 (line 1 column 2)"],
+  ])('sends the model the error of a tool that %s', async (_, broken, text) => {
     const { events, result } = await one([broken], 't')
     expect(resultTexts(result)).toEqual([text])
     expect(ofType(events, 'toolExecutionEnd').map((event) => event.isError)).toEqual([true])
@@ -31,17 +31,17 @@ describe('tool errors sent to the model', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('reports an unknown tool', async () => {
+  it('reports an unknown tool to the model', async () => {
     const { events, result } = await one([add], 'subtract')
     expect(resultTexts(result)).toEqual(['Tool subtract not found'])
     expect(ofType(events, 'toolExecutionEnd')).toHaveLength(1)
   })
 
-  it('reports an unknown tool named like an Object member', async () => {
+  it('reports an unknown tool named after an Object member', async () => {
     expect(resultTexts((await one([add], 'constructor')).result)).toEqual(['Tool constructor not found'])
   })
 
-  it('reports arguments that do not fit, before the tool runs', async () => {
+  it('reports invalid arguments without running the tool', async () => {
     const ran: unknown[] = []
     const strict: AgentTool = { ...add, execute: (args) => String(ran.push(args)) }
     const { result } = await one([strict], 'add', { a: 'one' })
@@ -52,8 +52,8 @@ describe('tool errors sent to the model', () => {
   it.each<[string, AgentTool['parameters']]>([
     ['returns nothing', { '~standard': { version: 1, vendor: 'odd', validate: () => undefined as never } }],
     ['throws', { '~standard': { version: 1, vendor: 'odd', validate: () => JSON.parse('{') } }],
-    ['rejects through a promise of another kind', { '~standard': { version: 1, vendor: 'odd', validate: rejectedThenable } }],
-  ])('reports a schema that %s, and the run continues', async (_, parameters) => {
+    ['rejects a custom thenable', { '~standard': { version: 1, vendor: 'odd', validate: rejectedThenable } }],
+  ])('reports a schema that %s and continues the run', async (_, parameters) => {
     const { result } = await one([tool('t', () => 'ran', { parameters, jsonSchema: { type: 'object' } }), add], 't')
     expect(results(result).map((message) => message.isError)).toEqual([true])
     expect(result.status).toBe('completed')
@@ -72,7 +72,7 @@ describe('arguments of a tool call', () => {
     expect(ofType(events, 'toolExecutionStart')[0]?.args).toEqual(written)
   })
 
-  it('accepts any member name without touching a prototype', async () => {
+  it('accepts any argument name without prototype pollution', async () => {
     const seen: unknown[] = []
     const args = JSON.parse('{"__proto__":{"polluted":true},"constructor":1}')
     await play([{ toolCalls: [call('t', args)] }, { text: 'ok' }], { tools: [tool('t', (given) => `ok ${seen.push(given)}`)] })
@@ -81,17 +81,17 @@ describe('arguments of a tool call', () => {
   })
 })
 
-describe('tool timeout', () => {
+describe('tool timeouts', () => {
   const hang = (more: Partial<AgentTool> = {}) => tool('hang', () => new Promise<string>(() => undefined), more)
   const script = [{ toolCalls: [call('hang')] }, { text: 'moved on' }]
 
-  it('fails the call after the configured time if the tool ignores its signal', async () => {
+  it('fails the call at the timeout even if the tool ignores its signal', async () => {
     const { result } = await play(script, { tools: [hang()], toolTimeoutMs: 5 })
     expect(resultTexts(result)).toEqual(['Tool exceeded timeout of 5ms'])
     expect(result.text).toBe('moved on')
   })
 
-  it("prefers the tool's own timeout", async () => {
+  it("prefers the tool's own timeout over the agent's", async () => {
     const { result } = await play(script, { tools: [hang({ timeoutMs: 7 })], toolTimeoutMs: 1_500_000 })
     expect(resultTexts(result)).toEqual(['Tool exceeded timeout of 7ms'])
   })
@@ -105,7 +105,7 @@ describe('tool timeout', () => {
     expect(ofType(events, 'toolExecutionEnd').map((event) => event.isError)).toEqual([false])
   })
 
-  it('leaves sibling calls alone, and drops late updates', async () => {
+  it('does not affect sibling calls and drops late updates', async () => {
     const late = gate()
     const noisy = tool('hang', async (_, ctx) => {
       await late.opened
@@ -123,7 +123,7 @@ describe('tool timeout', () => {
     expect(ofType(events, 'progressMessage')).toEqual([])
   })
 
-  it('exposes the timeout of the running tool, and undefined afterwards', async () => {
+  it('exposes currentToolTimeoutMs only while the tool runs', async () => {
     const seen: (number | undefined)[] = []
     const watch: { agent?: { currentToolTimeoutMs: number | undefined } } = {}
     const tools = [tool('look', () => `ok ${seen.push(watch.agent?.currentToolTimeoutMs)}`, { timeoutMs: 9000 })]
@@ -154,7 +154,7 @@ describe('execution strategies', () => {
     return { most, order: resultTexts(result).join('') }
   }
 
-  it('runs all calls at once if parallel, with results in call order', async () => {
+  it('runs all calls concurrently if parallel, with results in call order', async () => {
     expect(await overlap({ type: 'parallel' })).toEqual({ most: 4, order: '0123' })
   })
   it('runs one call at a time if sequential', async () => {
@@ -163,7 +163,7 @@ describe('execution strategies', () => {
   it('runs at most one batch of calls at a time if batched', async () => {
     expect(await overlap({ type: 'batched', size: 2 })).toEqual({ most: 2, order: '0123' })
   })
-  it('gives two calls with the same provider id separate results', async () => {
+  it('returns separate results for two calls with the same provider id', async () => {
     const twins = [
       { id: 'x', name: 'add', arguments: { a: 1, b: 1 } },
       { id: 'x', name: 'add', arguments: { a: 2, b: 2 } },
@@ -175,7 +175,7 @@ describe('execution strategies', () => {
 })
 
 describe('updates and progress', () => {
-  it('emits them in order between start and end', async () => {
+  it('arrives in order between the start and end events', async () => {
     const steps = tool('steps', (_, { update, progress }) => {
       for (const n of [1, 2, 3]) update({ content: [{ type: 'text', text: `step ${n}/3` }] })
       progress('Almost done')
@@ -193,7 +193,7 @@ describe('updates and progress', () => {
     expect(events.filter((event) => event.type === 'progressMessage' || event.type === 'toolExecutionUpdate')).toEqual([])
   })
 
-  it('names the sending tool when two run in parallel', async () => {
+  it('identifies the sending tool when two run in parallel', async () => {
     const tools = ['a', 'b'].map((name) =>
       tool(name, (_, ctx) => {
         ctx.progress('working')
@@ -220,9 +220,9 @@ describe('tool context', () => {
   it.each<[string, (ctx: ToolContext) => ToolContext]>([
     ['itself', (ctx) => ctx],
     ['a copy', (ctx) => ({ ...ctx })],
-    ['what inherits from it', (ctx) => Object.create(ctx)],
+    ['an object that inherits from it', (ctx) => Object.create(ctx)],
     ['a proxy', (ctx) => new Proxy(ctx, {})],
-  ])('provides its signal and methods through %s', async (_, view) =>
+  ])('exposes its signal and methods through %s', async (_, view) =>
     expect(await seenThrough(view)).toEqual([true, 'function', true, true]),
   )
 })

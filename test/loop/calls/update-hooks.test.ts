@@ -32,7 +32,7 @@ describe('update hooks', () => {
   it.each<[string, LoopHooks['beforeToolExecutionUpdate']]>([
     ['false', async () => false],
     ['an error', () => Promise.reject(new Error('x'))],
-  ])('suppresses an update and its after hook: %s', async (_, before) => {
+  ])('suppresses an update and skips its after hook: %s', async (_, before) => {
     const after: string[] = []
     const { events, results: told } = await hooked(
       {
@@ -46,7 +46,7 @@ describe('update hooks', () => {
     expect(told).toEqual(['ok'])
   })
 
-  it('runs in order and finishes before the call ends, also on failure', async () => {
+  it('runs in order and finishes before the call ends, even if it fails', async () => {
     for (const outcome of ['ok', 'failed']) {
       const then = () => (outcome === 'ok' ? outcome : Promise.reject(new Error(outcome)))
       let running = 0
@@ -70,7 +70,7 @@ describe('update hooks', () => {
     }
   })
 
-  it('does not wait for hooks of a timed-out or aborted tool', async () => {
+  it('does not delay the end of a timed-out or aborted tool', async () => {
     for (const how of ['timeout', 'abort'] as const) {
       const { opened, open } = gate()
       const released = gate()
@@ -110,7 +110,7 @@ describe('update hooks', () => {
     expect(shown(events)).toEqual(['1'])
   })
 
-  it('passes copies, so later mutation of an update has no effect', async () => {
+  it('receives a copy, so later mutations of an update have no effect', async () => {
     const { events } = await hooked(
       { beforeToolExecutionUpdate: () => tasks(2).then(() => true) },
       {

@@ -22,7 +22,7 @@ describe('failures in application code', () => {
     ['contextTranslation', { contextTranslation: () => 7 as never }],
     ['beforeTurn', { hooks: { beforeTurn: broken } }],
     ['beforeLoop', { hooks: { beforeLoop: broken } }],
-  ])('names %s in the error, sends nothing, and allows a continuation', async (name, options) => {
+  ])('reports that %s failed, sends no request and allows a continuation', async (name, options) => {
     const { agent, model, result } = await play([{ text: 'fine' }], options)
     expect(result).toMatchObject({ status: 'error', error: { message: expect.stringContaining(name) } })
     expect(model.provider.requests).toEqual([])
@@ -41,12 +41,12 @@ describe('failures in application code', () => {
 describe('a model key that cannot be obtained', () => {
   it.each<[string, unknown, RegExp]>([
     ['a function that throws', broken, /credentials failed: no index/],
-    ['a function that gives nothing', async () => undefined, /apiKey\(\) gave no key/],
-    ['a function that gives a blank', () => ' ', /apiKey\(\) gave no key/],
+    ['a function that returns undefined', async () => undefined, /apiKey\(\) returned no key/],
+    ['a function that returns a blank', () => ' ', /apiKey\(\) returned no key/],
     [
-      'a provider that gives nothing',
+      'a provider that returns undefined',
       { current: () => undefined, invalidate: () => undefined },
-      /current\(\) of the credential provider gave no key/,
+      /current\(\) of the credential provider returned no key/,
     ],
   ])('ends the run without a request or retry: %s', async (_, apiKey, message) => {
     let calls = 0
@@ -56,7 +56,7 @@ describe('a model key that cannot be obtained', () => {
     expect(calls).toBe(0)
   })
 
-  it('calls an async key function before each request, and once after a rejection', async () => {
+  it('calls an async key function before each request and again after a rejection', async () => {
     const keys: string[] = []
     const fetch = async (_: unknown, init?: RequestInit) => {
       keys.push(new Headers(init?.headers).get('authorization') ?? '')
@@ -70,7 +70,7 @@ describe('a model key that cannot be obtained', () => {
 })
 
 describe('a journal that rejects a record', () => {
-  it.each<SessionErrorCode>(['quota', 'conflict', 'io', 'newerSchema'])('keeps the error code of its store: %s', async (code) => {
+  it.each<SessionErrorCode>(['quota', 'conflict', 'io', 'newerSchema'])('preserves the error code of its store: %s', async (code) => {
     const journal = { append: () => Promise.reject(new SessionError(code, 'refused')) }
     const { result, events } = await play([], { journal })
     const error = { code: 'journal', message: expect.stringContaining('refused'), cause: { code, message: 'refused' } }
@@ -78,7 +78,7 @@ describe('a journal that rejects a record', () => {
     expect(events.at(-1)).toMatchObject({ type: 'agentEnd', error })
   })
 
-  it('omits the cause of a foreign error from the result', async () => {
+  it('omits the cause of an unknown error from the result', async () => {
     const { result } = await play([], { journal: { append: () => Promise.reject(new Error('disk sda1')) } })
     expect(result.error).not.toHaveProperty('cause')
     const model = scripted([])

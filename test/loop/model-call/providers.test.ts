@@ -44,13 +44,13 @@ async function talk(stream: StreamProvider['stream'], prompts = ['go']) {
 const ids = (agent: Agent) => agent.messages.map((message) => message.id)
 
 describe('a custom provider', () => {
-  it('accepts a resolve without any event', async () => {
+  it('resolves without emitting any event', async () => {
     const { events, last } = await talk(async () => answer('quiet'))
     expect(last?.text).toBe('quiet')
     expect(ofType(events, 'messageUpdate')).toEqual([])
   })
 
-  it('stores a separate entry per turn for a repeatedly returned message', async () => {
+  it('returns the same message every turn, stored as separate entries', async () => {
     const same = answer('same')
     for (const first of [undefined, same, answer('')]) {
       const { agent } = await talk(
@@ -65,13 +65,13 @@ describe('a custom provider', () => {
     }
   })
 
-  it('accepts a frozen message', async () => {
+  it('returns a frozen message', async () => {
     const frozen = Object.freeze({ ...answer('ice'), content: Object.freeze([{ type: 'text', text: 'ice' }]) as never })
     const { results } = await talk(async () => frozen, ['1', '2'])
     expect(results.map((result) => result.text)).toEqual(['ice', 'ice'])
   })
 
-  it('accepts a different message than it emitted', async () => {
+  it('returns a different message than the one it emitted', async () => {
     const { agent, events, last } = await talk(async (_, emit) => {
       emit({ type: 'start', message: answer('') })
       emit({ type: 'text', contentIndex: 0, delta: 'dr' })
@@ -82,8 +82,8 @@ describe('a custom provider', () => {
   })
 
   it.each<[string, () => unknown]>([
-    ['nothing', () => undefined],
-    ['text', () => 'hello'],
+    ['undefined', () => undefined],
+    ['a string', () => 'hello'],
     ['a message without content', () => ({ role: 'assistant' })],
     ['a message without usage', () => ({ ...answer('x'), usage: undefined })],
   ])('ends the run with an error if it resolves with %s', async (_, resolved) => {
@@ -100,7 +100,7 @@ describe('a custom provider', () => {
     expect(ofType(events, 'agentEnd')).toMatchObject([{ error: { code: 'api', message } }])
   })
 
-  it('ignores events emitted after it settled', async () => {
+  it('ignores events emitted after the stream settled', async () => {
     let late = (): void => undefined
     const { agent, events } = await talk(async (_, emit) => {
       const message = answer('done')
@@ -113,7 +113,7 @@ describe('a custom provider', () => {
     expect([events.length, JSON.stringify(agent.messages)]).toEqual(before)
   })
 
-  it('ignores changes to the message after an abort', async () => {
+  it('ignores message changes after an abort', async () => {
     const message = answer('begun')
     const { opened, open } = gate()
     const agent = new Agent({
@@ -133,7 +133,7 @@ describe('a custom provider', () => {
     expect(agent.messages[1]).toMatchObject({ stopReason: 'aborted', content: [{ type: 'text', text: 'begun' }] })
   })
 
-  it('ends the run as aborted if it rejects with cancelled', async () => {
+  it('ends the run as aborted if it rejects with code cancelled', async () => {
     const { last } = await talk(() => Promise.reject(new ProviderError('cancelled', 'the proxy went away')))
     expect(last?.status).toBe('aborted')
   })

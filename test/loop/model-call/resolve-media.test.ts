@@ -35,7 +35,7 @@ function gemini(resolveMedia?: AgentOptions['resolveMedia'], options: Partial<Ag
 }
 
 describe('resolveMedia', () => {
-  it('fetches what the provider cannot, once, and stores only the URL', async () => {
+  it('fetches unsupported URLs once and stores only the URL', async () => {
     const asked: MediaQuery[] = []
     const { agent, bodies, warnings } = gemini((query) => {
       asked.push(query)
@@ -52,7 +52,7 @@ describe('resolveMedia', () => {
     expect(second.slice(0, end)).toBe(first.slice(0, end))
   })
 
-  it('skips media that the provider fetches or the model does not accept', async () => {
+  it('skips media that the provider fetches itself or the model does not accept', async () => {
     const bodies: string[] = []
     const resolveMedia = () => {
       throw new Error('was asked')
@@ -70,16 +70,16 @@ describe('resolveMedia', () => {
     expect(other.bodies[0]).toContain('left out')
   })
 
-  it('leaves a text line and a warning if resolveMedia is missing', async () => {
+  it('sends a text placeholder and logs a warning if resolveMedia is missing', async () => {
     const { agent, bodies, warnings } = gemini()
     await agent.prompt(prompt(picture())).text()
-    expect(bodies[0]).toContain('(image left out: this service does not fetch image/png from an address)')
+    expect(bodies[0]).toContain('(image left out: this provider does not fetch image/png from a URL)')
     expect(warnings).toEqual([
-      'An image was left out of a request: this service does not fetch image/png from an address. Pass its bytes, or resolveMedia, which fetches them.',
+      'An image was dropped from a request: this provider does not fetch image/png from a URL. Pass its bytes, or set resolveMedia to fetch them.',
     ])
   })
 
-  it('leaves a text line on failure once per run, and retries in the next', async () => {
+  it('sends a text placeholder on failure, and retries only in the next run', async () => {
     let asked = 0
     const tool = defineTool({ name: 'look', description: 'Looks.', parameters: { type: 'object', properties: {} }, execute: () => 'ok' })
     const call = () => answerWith({ functionCall: { name: 'look', args: {} } })
@@ -98,7 +98,7 @@ describe('resolveMedia', () => {
     expect(bodies[2]).toContain(inline)
   })
 
-  it('ends the run before the request with requireMedia', async () => {
+  it('ends the run before the request if requireMedia is set', async () => {
     const { agent, bodies } = gemini(() => Promise.reject(new Error('no such host')), { requireMedia: true })
     const { error } = await agent.prompt(prompt(picture())).result
     expect(error).toMatchObject({ code: 'unsupportedMedia', message: expect.stringContaining('no such host') })
@@ -106,7 +106,7 @@ describe('resolveMedia', () => {
     expect(bodies).toEqual([])
   })
 
-  it('treats non-images, empty and oversized content as failures', async () => {
+  it('treats non-image, empty and oversized content as failures', async () => {
     const given: [unknown, string][] = [
       [new TextEncoder().encode('<html>'), 'a document of text'],
       [new Uint8Array(), 'is empty'],
@@ -121,7 +121,7 @@ describe('resolveMedia', () => {
     }
   })
 
-  it('stops with the run', async () => {
+  it('aborts its signal when the run is aborted', async () => {
     let signal: AbortSignal | undefined
     let ask = (): void => undefined
     const isAsked = new Promise<void>((resolve) => {
@@ -139,7 +139,7 @@ describe('resolveMedia', () => {
     expect([signal?.aborted, bodies]).toEqual([true, []])
   })
 
-  it('resolves media in tool results, and captures the sent bytes', async () => {
+  it('resolves media in tool results and captures the bytes sent', async () => {
     const look = defineTool({
       name: 'look',
       description: 'Looks.',
@@ -168,6 +168,6 @@ describe('resolveMedia', () => {
       .text()
     const other = gemini(fetchMedia({ hosts: ['files.example.com'] }))
     await other.agent.prompt(prompt(block)).text()
-    expect(other.bodies[0]).toContain('a.example is not in the list of hosts')
+    expect(other.bodies[0]).toContain('a.example is not listed in hosts')
   })
 })

@@ -21,12 +21,12 @@ describe('the delay before a retry', () => {
     [0, [0, 0, 0, 0]],
     [0.5, [500, 1000, 2000, 4000]],
     [0.999999, [999, 1999, 3999, 7999]],
-  ])('uses the random value %d: %j', (value, waits) => {
+  ])('multiplies the backoff by the random value %d: %j', (value, waits) => {
     chance(value)
     expect([1, 2, 3, 4].map((attempt) => retryDelayMs(attempt, defaultRetry))).toEqual(waits)
   })
 
-  it('caps the backoff before the jitter, and honors longer provider delays', () => {
+  it('caps the backoff before adding jitter and honors longer provider delays', () => {
     chance(0.999999)
     expect(retryDelayMs(9, defaultRetry)).toBe(29_999)
     chance(0)
@@ -35,7 +35,7 @@ describe('the delay before a retry', () => {
     expect(retryDelayMs(9, defaultRetry, 0)).toBe(0)
   })
 
-  it('spreads retries of many agents evenly over the whole backoff', () => {
+  it('distributes the retries of many agents evenly over the backoff', () => {
     let step = 0
     // Every hundredth part of the chances once: what becomes of them is the distribution itself.
     vi.spyOn(Math, 'random').mockImplementation(() => (step++ % 100) / 100)
@@ -56,7 +56,7 @@ describe('the delay before a retry', () => {
     [{ initialDelayMs: 30 }, 15, 3],
     [{ initialDelayMs: 40_000 }, 15_000, 3],
     [{ initialDelayMs: 500, maxDelayMs: 100 }, 50, 3],
-  ])('applies the retry options of the run: %j', async (retry, delayMs, maxRetries) => {
+  ])("applies the run's retry options: %j", async (retry, delayMs, maxRetries) => {
     chance(0.5)
     const model = scripted([{ fail: { code: 'network', message: 'cut' } }])
     const run = new Agent({ model, ...(retry && { retry }) }).prompt('go')
@@ -72,7 +72,7 @@ describe('the delay before a retry', () => {
 })
 
 describe('a providerRetry event', () => {
-  it('reports attempt, maximum, delay, error, turn and whether output was shown', async () => {
+  it('reports attempt, maximum, delay, error, turn and whether output was emitted', async () => {
     const cut = { code: 'network' as const, message: 'cut' }
     const logged: unknown[] = []
     const call = { toolCalls: [{ name: 'none', arguments: {} }] }

@@ -17,7 +17,7 @@ import { fastRetry, gate, ofType, outline, play, playOn } from '../../support/pl
 const fail = (code: ProviderErrorCode, more: object = {}): ScriptedStep => ({ fail: { code, message: `${code}!`, ...more } })
 
 describe('retry', () => {
-  it('retries rate limited calls with one event and one warning each', async () => {
+  it('retries rate-limited calls with one event and one warning each', async () => {
     const warnings: string[] = []
     const logger: Logger = { warn: (event) => warnings.push(event) }
     const { events, model, result } = await play([fail('rateLimited', { retryAfterMs: 1 }), fail('rateLimited'), { text: 'ok' }], {
@@ -33,7 +33,7 @@ describe('retry', () => {
     expect(outline(events).filter((line) => line.includes('assistant'))).toEqual(['messageStart assistant', 'messageEnd assistant'])
   })
 
-  it('gives up after maxRetries and ends with the error in the result', async () => {
+  it('ends the run with the error after maxRetries', async () => {
     const { events, model, result } = await play([1, 2, 3, 4, 5].map(() => fail('network')))
     expect(model.provider.requests).toHaveLength(4)
     expect(result).toMatchObject({ status: 'error', error: { code: 'network', message: 'network! Tried 4 times.' } })
@@ -41,24 +41,27 @@ describe('retry', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it.each<ProviderErrorCode>(['auth', 'api', 'contextOverflow', 'schemaMismatch', 'other'])('does not retry %s', async (code) => {
-    const { model, result } = await play([fail(code), { text: 'never' }])
-    expect(model.provider.requests).toHaveLength(1)
-    expect(result.error?.code).toBe(code)
-  })
+  it.each<ProviderErrorCode>(['auth', 'api', 'contextOverflow', 'schemaMismatch', 'other'])(
+    'does not retry an error with code %s',
+    async (code) => {
+      const { model, result } = await play([fail(code), { text: 'never' }])
+      expect(model.provider.requests).toHaveLength(1)
+      expect(result.error?.code).toBe(code)
+    },
+  )
 
   it('does not retry with maxRetries 0', async () => {
     const { model } = await play([fail('network'), { text: 'never' }], { retry: { ...fastRetry, maxRetries: 0 } })
     expect(model.provider.requests).toHaveLength(1)
   })
 
-  it('sends the same request again', async () => {
+  it('sends an identical request on a retry', async () => {
     const { model } = await play([fail('network'), { text: 'ok' }])
     const [first, second] = model.provider.requests
     expect(second).toEqual(first)
   })
 
-  it('closes the failed message after output and starts a new one', async () => {
+  it('ends the failed message after output and starts a new one', async () => {
     const { events, result } = await play([
       { text: 'Half an ans', fail: { code: 'network', message: 'cut', afterText: true } },
       { text: 'Answer' },
@@ -73,7 +76,7 @@ describe('retry', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('stops waiting at once on an abort', async () => {
+  it('stops waiting immediately on an abort', async () => {
     const agent = new Agent({
       model: scripted([fail('network'), { text: 'never' }]),
       retry: { ...fastRetry, initialDelayMs: 3_600_000, maxDelayMs: 3_600_000 },
@@ -88,7 +91,7 @@ describe('retry', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('uses the delay of the provider up to a minute, else a random backoff', () => {
+  it("waits for the provider's delay of up to a minute, or else a random backoff", () => {
     const config = { maxRetries: 3, initialDelayMs: 1000, backoffMultiplier: 2, maxDelayMs: 3000 }
     const asked = Array.from({ length: 200 }, () => retryDelayMs(1, config, 5000))
     expect(Math.min(...asked)).toBeGreaterThanOrEqual(5000)
@@ -108,7 +111,7 @@ describe('retry', () => {
   })
 })
 
-describe('a provider that asks for a very long delay', () => {
+describe('a provider that requests a very long delay', () => {
   it.each([
     [60_000, true],
     [60_001, false],
@@ -130,9 +133,9 @@ describe('a provider that asks for a very long delay', () => {
   })
 })
 
-describe('a provider that asks for an invalid delay', () => {
+describe('a provider that requests an invalid delay', () => {
   it.each([Number.NaN, -1, Number.POSITIVE_INFINITY, '5' as never])(
-    'ignores %s ms, and the session stays readable',
+    'ignores a delay of %s ms and keeps the session readable',
     async (retryAfterMs) => {
       const { config } = scripted([])
       const provider: Model['provider'] = {
@@ -152,7 +155,7 @@ describe('a provider that asks for an invalid delay', () => {
 })
 
 describe('a ProviderError with maxRetries', () => {
-  it('retries no more often than the error allows', async () => {
+  it('retries at most as often as the error allows', async () => {
     const { config } = scripted([])
     let calls = 0
     const provider: Model['provider'] = {
@@ -182,7 +185,7 @@ describe('an empty response', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('completes with a warning after two empty responses', async () => {
+  it('completes with a warning after a second empty response', async () => {
     const warnings: string[] = []
     const { result, model, events } = await play([{}, { text: ' ' }, { text: 'never' }], {
       logger: { warn: (event) => warnings.push(event) },
@@ -233,7 +236,7 @@ describe('credentials', () => {
     expect(ofType(events, 'providerRetry')).toEqual([])
   })
 
-  it('does not request a key if the run was aborted before the call', async () => {
+  it('does not request a key if the run is aborted before the call', async () => {
     let asked = 0
     const service = guarded(() => `key ${asked++}`)
     const run = new Agent({ model: service.model }).prompt('go')
@@ -251,7 +254,7 @@ describe('credentials', () => {
     expect(result).toMatchObject({ status: 'error', error: { code: 'other', message: expect.any(String) } })
   })
 
-  it('does not keep an aborted run alive when current() hangs', async () => {
+  it('does not delay an abort when current() hangs', async () => {
     const asked = gate()
     const current = () => {
       asked.open()
@@ -267,7 +270,7 @@ describe('credentials', () => {
   it.each<[string, () => void | Promise<void>]>([
     ['throws', () => JSON.parse('{')],
     ['rejects', () => Promise.reject(new Error('vault is sealed'))],
-  ])('logs an invalidation that %s, and repeats the call once', async (_, invalidate) => {
+  ])('repeats the call once and logs an invalidation that %s', async (_, invalidate) => {
     const warnings: string[] = []
     const keys = ['stale', 'good']
     const { model: guardedModel } = guarded(() => '')
@@ -290,7 +293,7 @@ describe('credentials', () => {
     expect(service.seen).toEqual(['stale', 'stale'])
   })
 
-  it('keeps the key out of events, history and results', async () => {
+  it('omits the key from events, history and results', async () => {
     const service = guarded(() => 'sk-secret-canary')
     const agent = new Agent({ model: service.model })
     const run = agent.prompt('go')

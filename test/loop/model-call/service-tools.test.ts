@@ -30,8 +30,8 @@ function answers({ messages }: RunResult) {
   return messages.filter((message) => message.role === 'assistant')
 }
 
-describe('a response that the provider paused', () => {
-  it('continues as one message in one turn', async () => {
+describe('a response paused by the provider', () => {
+  it('continues within the same message and turn', async () => {
     const { model, events, result } = await play([halfOne, halfTwo])
     expect(result.status).toBe('completed')
     const [answer, ...more] = answers(result)
@@ -53,7 +53,7 @@ describe('a response that the provider paused', () => {
     })
   })
 
-  it('emits start and end of a hosted tool once each', async () => {
+  it('emits one start and one end event per hosted tool', async () => {
     const { events } = await play([halfOne, halfTwo])
     const told = events.filter(({ type }) => type.startsWith('serviceTool'))
     expect(told).toMatchObject([
@@ -62,25 +62,25 @@ describe('a response that the provider paused', () => {
     ])
   })
 
-  it('reports hosted tools still open at the end of the message', async () => {
+  it('reports a hosted tool as open if it is running when the message ends', async () => {
     const { events } = await play([{ text: 'x', blocks: [search('running')] }])
     expect(ofType(events, 'serviceToolEnd')).toMatchObject([{ outcome: 'open' }])
   })
 
-  it('ends the run as limit after ten continuations', async () => {
+  it('ends the run with status limit after ten continuations', async () => {
     const { model, result } = await play(() => ({ text: 'more ', stopReason: 'paused' }))
     expect(model.provider.requests).toHaveLength(11)
     expect(result).toMatchObject({ status: 'limit', limit: { name: 'maxContinuations', max: 10 } })
   })
 
-  it('respects limits.maxContinuations, and the agent can continue afterwards', async () => {
+  it('ends the run at limits.maxContinuations and lets the agent continue later', async () => {
     const model = scripted((_request, turn) => (turn < 3 ? { text: 'more ', stopReason: 'paused' } : { text: 'done' }))
     const { agent, result } = await playOn(model, { limits: { maxContinuations: 2 } })
     expect(result.status).toBe('limit')
     expect((await agent.prompt('Go on.').result).text).toBe('done')
   })
 
-  it('stops when the budget is exhausted between two of its requests', async () => {
+  it('stops when the cost limit is reached between two requests', async () => {
     const model = scripted(() => ({ text: 'x', stopReason: 'paused', usage: { reportedCost: 0.4 } }))
     const cost = { inputPerMillion: 1, outputPerMillion: 1, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
     const priced = { ...model, config: { ...model.config, cost } }
@@ -108,7 +108,7 @@ describe('a response that the provider paused', () => {
     expect(result.usage).toMatchObject({ input: 1101, output: 10 })
   })
 
-  it('closes a message on a failed continuation, and resumes in a new one', async () => {
+  it('ends the message if a continuation fails, and resumes in a new one', async () => {
     const failed: ScriptedStep = { text: 'Te', fail: { code: 'network', message: 'cut', afterText: true } }
     const { events, result, model } = await play([halfOne, failed, halfTwo])
     const whole = { stopReason: 'stop', content: [{ text: 'I look. ' }, { type: 'serviceTool', status: 'done' }, { type: 'text' }] }
@@ -118,7 +118,7 @@ describe('a response that the provider paused', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('ends as aborted on an abort between two of its requests', async () => {
+  it('ends the run as aborted on an abort between two requests', async () => {
     const agent = new Agent({
       retry: fastRetry,
       model: scripted((_request, turn) => {
@@ -163,7 +163,7 @@ describe('a hosted tool with a pending approval', () => {
     expect(model.provider.requests[1]?.messages.at(-1)).toMatchObject({ role: 'toolResult', toolCallId: 'mcpr_1', ...told })
   })
 
-  it('leaves the run paused without an approver, and accepts a later decision', async () => {
+  it('pauses the run without an approver and accepts a later decision', async () => {
     const { agent, result } = await play([asking, { text: 'ok' }], { approvalTimeoutMs: 1 })
     expect(result).toMatchObject({ status: 'paused', pendingApprovals: [{ toolCallId: 'mcpr_1' }] })
     const [pending] = agent.pendingApprovals()
@@ -189,7 +189,7 @@ it('reports the error of a failed hosted tool', async () => {
 describe('a hosted tool interrupted while running', () => {
   const closed = { status: 'failed', error: { code: 'interrupted' } }
 
-  it('stores it as failed after the run was aborted', async () => {
+  it('stores the call as failed after the run was aborted', async () => {
     const model = scripted([{ text: 'I look. ', blocks: [search('running'), search('running', { id: 'ws_2' })] }])
     const agent = new Agent({ model })
     const run = agent.prompt('go')
@@ -200,7 +200,7 @@ describe('a hosted tool interrupted while running', () => {
     expect(agent.messages.at(-1)).toMatchObject({ stopReason: 'aborted', content: [{ text: 'I look. ' }, closed] })
   })
 
-  it('stores it as failed after the continuation failed', async () => {
+  it('stores the call as failed after the continuation failed', async () => {
     const failed: ScriptedStep = { text: 'Te', fail: { code: 'auth', message: 'no', afterText: true } }
     const { result } = await play([halfOne, failed])
     expect(answers(result)).toMatchObject([{ stopReason: 'error', content: [{ text: 'I look. ' }, closed, { text: 'Te' }] }])

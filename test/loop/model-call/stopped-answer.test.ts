@@ -22,7 +22,7 @@ const story = {
   toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }],
 }
 
-it('sends the partial text of an aborted response before the next prompt', async () => {
+it('sends the partial text of an aborted response with the next prompt', async () => {
   const model = scripted([story, { text: 'that ran.' }])
   const agent = new Agent({ model, tools: [add] })
   await stopped(agent, 'time')

@@ -41,7 +41,7 @@ describe('turnRequest', () => {
     ])
   })
 
-  it("matches the provider's input (turn_request_payload_matches_provider_input)", async () => {
+  it("equals the provider's input (turn_request_payload_matches_provider_input)", async () => {
     const settings = { systemPrompt: 'be brief', thinking: 'low', maxTokens: 99, temperature: 0.5 } as const
     const { model, requests } = await playCaptured([adding, done], { ...settings, responseFormat: { type: 'jsonObject' } })
     requests.forEach((request, at) => {
@@ -63,20 +63,20 @@ describe('turnRequest', () => {
     expect(requests[0]?.tools).toMatchObject([{ name: 'add', description: 'Adds two numbers' }])
   })
 
-  it('stays off by default (recorder_default_off)', async () => {
+  it('is not emitted by default (recorder_default_off)', async () => {
     for (const captureTurnRequests of [undefined, false]) {
       const { events } = await play([done], captureTurnRequests === undefined ? {} : { captureTurnRequests })
       expect(ofType(events, 'turnRequest')).toEqual([])
     }
   })
 
-  it('keeps its content after later changes, and survives JSON', async () => {
+  it('ignores later mutations and round-trips through JSON', async () => {
     const { requests } = await playCaptured([adding, done, done])
     expect(requests[0]?.messages).toHaveLength(1)
     expect(JSON.parse(JSON.stringify(requests))).toEqual(requests)
   })
 
-  it('is emitted once for all attempts with the same request', async () => {
+  it('is emitted once for all attempts of the same request', async () => {
     const fail = { fail: { code: 'network' as const, message: 'cut' } }
     const { captured, model } = await playCaptured([fail, { text: 'half', ...fail, fail: { ...fail.fail, afterText: true } }, done])
     expect(captured).toHaveLength(1)
@@ -86,7 +86,7 @@ describe('turnRequest', () => {
     expect(captured[0]?.request.messages).toEqual(first?.messages)
   })
 
-  it('is emitted once for a refreshed credential, and contains no key', async () => {
+  it('is emitted once despite a refreshed credential and contains no key', async () => {
     let key = 'first-secret'
     const credentials = {
       current: async () => key,
@@ -100,7 +100,7 @@ describe('turnRequest', () => {
     expect(JSON.stringify(events)).not.toContain('secret')
   })
 
-  it('is emitted again, marked, after a context overflow', async () => {
+  it('is emitted again with afterOverflow after a context overflow', async () => {
     const tooLong = { fail: { code: 'contextOverflow' as const, message: 'prompt is too long' } }
     const { captured, model } = await playCaptured([tooLong, done], { messages: longHistory(20, 100) })
     expect(captured.map(({ turnIndex, afterOverflow }) => [turnIndex, afterOverflow])).toEqual([
@@ -111,7 +111,7 @@ describe('turnRequest', () => {
     expect(requestTokens(model.provider.requests[1])).toBeLessThan(requestTokens(model.provider.requests[0]))
   })
 
-  it('contains the result of transformContext and convertToLlm', async () => {
+  it('contains the output of transformContext and convertToLlm', async () => {
     const { agent, requests } = await playCaptured([done], {
       messages: longHistory(3, 10),
       transformContext: (messages) => messages.slice(-2),
@@ -122,7 +122,7 @@ describe('turnRequest', () => {
 })
 
 describe('provenance', () => {
-  it('names the turn and role of each message (provenance_tags_loop_turns_correctly)', async () => {
+  it('records the turn and role of each message (provenance_tags_loop_turns_correctly)', async () => {
     const { requests } = await playCaptured([adding, done])
     expect(requests[1]?.provenance).toEqual([turn(0, 'userMessage', 0), turn(0, 'toolCallRequest', 1), turn(0, 'toolCallResult', 2)])
   })
@@ -146,7 +146,7 @@ describe('provenance', () => {
     ])
   })
 
-  it('keeps provenance hints, also on prompts and steering', async () => {
+  it('keeps provenance hints, including those on prompts and steering', async () => {
     const identity: BlockProvenance = { kind: 'identityBlock', name: 'Agent', order: 3 }
     const memory: BlockProvenance = { kind: 'memoryTier', tier: 'short-term', recordId: 'r1' }
     const hinted = (text: string, provenanceHint: BlockProvenance) => ({ ...withId(userMessage(text)), provenanceHint })
@@ -158,7 +158,7 @@ describe('provenance', () => {
     expect(agent.messages[1]).toMatchObject({ provenanceHint: memory })
   })
 
-  it('marks messages made by a converter as unknown and keeps other origins', async () => {
+  it('marks messages created by a converter as unknown and keeps other origins', async () => {
     const { requests } = await playCaptured([adding, done], {
       convertToLlm: (messages) => [
         userMessage('made up'),
@@ -173,7 +173,7 @@ describe('provenance', () => {
     ])
   })
 
-  it('marks a history without turns as unknown, and names SDK-made blocks', async () => {
+  it('marks messages without a turn as unknown and SDK-generated blocks as runtime', async () => {
     const { requests } = await playCaptured([done], { messages: [userMessage('old')] })
     expect(requests[0]?.provenance[0]).toEqual({ kind: 'unknown' })
     const contextConfig = { maxContextTokens: 1000, systemPromptTokens: 0, compaction: { keepFirstTurns: 1, keepRecentTurns: 2 } }
@@ -199,7 +199,7 @@ describe('the captured HTTP request', () => {
   it.each([
     ['anthropic', (fetch) => anthropic('claude-sonnet-4-5', { apiKey: key, fetch }), answers.anthropic],
     ['openai', (fetch) => openai('gpt-4o', { apiKey: key, fetch }), answers.openai],
-  ] as [string, Parameters<typeof recorded>[0], string][])('matches the sent bytes of %s, without the key', async (_, make, answer) => {
+  ] as [string, Parameters<typeof recorded>[0], string][])('equals the bytes sent by %s, without the key', async (_, make, answer) => {
     const { model, fetch } = recorded(make, answer)
     const image = { type: 'image' as const, data: 'AAAA', mimeType: 'image/png' }
     const { agent, events, captured } = await playCaptured(
@@ -266,7 +266,7 @@ describe('the captured HTTP request', () => {
     expect(JSON.stringify(fetch.calls.map(({ url }) => url))).toContain('CANARY')
   })
 
-  it('logs a failure to encode, and the run continues', async () => {
+  it('logs an encoding failure and continues the run', async () => {
     const logged: string[] = []
     const model = scripted([done])
     model.provider.encode = () => Promise.reject(new Error('no codec'))
@@ -280,13 +280,13 @@ describe('the captured HTTP request', () => {
     expect(result.status).toBe('completed')
   })
 
-  it('stays out unless httpBody is set', async () => {
+  it('omits the request unless httpBody is set', async () => {
     const { captured } = await playCaptured([done], { captureTurnRequests: { httpBody: false } })
     expect(captured).toHaveLength(1)
     expect(captured[0]?.request.http).toBeUndefined()
   })
 
-  it('does not keep an aborted run alive when encoding hangs', async () => {
+  it('does not delay an abort when encoding hangs', async () => {
     const model = scripted([done])
     model.provider.encode = () => new Promise(() => undefined)
     const agent = new Agent({ model, captureTurnRequests: { httpBody: true } })
@@ -302,7 +302,7 @@ describe('the captured HTTP request', () => {
 })
 
 describe('diffTurnRequests', () => {
-  it('reports no change for turns that only append', async () => {
+  it('reports no change if turns only append messages', async () => {
     const { requests } = await playCaptured([adding, adding, done])
     const [first, second, third] = requests
     if (first === undefined || second === undefined || third === undefined) throw new Error('three requests expected')
@@ -311,7 +311,7 @@ describe('diffTurnRequests', () => {
     expect(diffTurnRequests(second, third).firstChange).toBeUndefined()
   })
 
-  it('names the first block that broke the prefix', async () => {
+  it('reports the first block that breaks the prefix', async () => {
     let time = 0
     const clock = tool('add', () => 'sum')
     const { requests } = await playCaptured([adding, adding, done], {
@@ -339,7 +339,7 @@ describe('diffTurnRequests', () => {
     })
   })
 
-  it('names a changed tool list and system prompt', async () => {
+  it('reports a changed tool list and system prompt', async () => {
     const { agent, requests } = await playCaptured([done, done, done])
     agent.subscribe((event) => event.type === 'turnRequest' && requests.push(event.request))
     agent.configure({ tools: [add, tool('more', () => 'more')] })

@@ -45,7 +45,7 @@ describe('an evaluation strategy that returns invalid values', () => {
     expect(Object.values(result.totalUsage).every(Number.isFinite)).toBe(true)
   })
 
-  it('accepts a missing usage', async () => {
+  it('selects a branch without reporting usage', async () => {
     const { result, failures } = await chosenBy(answering({ selectedIndex: 1 }))
     expect(failures).toEqual([])
     expect(result.selectedIndex).toBe(1)
@@ -59,7 +59,7 @@ describe('an evaluation strategy that returns invalid values', () => {
 })
 
 describe('strategy usage', () => {
-  it('counts requests of the strategy, whatever it reports', async () => {
+  it("counts the strategy's requests regardless of the usage it reports", async () => {
     const judge: LoopConfig = { model: scripted([{ text: '1', usage: { input: 40, output: 2 } }]) }
     const { result } = await chosenBy({
       evaluate: async ({ ask }) => {

@@ -41,7 +41,7 @@ function loopsOf(events: readonly AgentEvent[]): AgentEvent[][] {
 }
 
 describe('losing branches', () => {
-  it('aborts losers when pickFirst selects a branch', async () => {
+  it('aborts all losers when pickFirst selects a branch', async () => {
     const events: AgentEvent[] = []
     const { signal, listeners } = countedSignal()
     const result = await parallelLoop({
@@ -59,7 +59,7 @@ describe('losing branches', () => {
     expect(listeners()).toBe(0)
   })
 
-  it('allows early selection of a running branch, and does not ask again', async () => {
+  it('lets a strategy select a running branch early, without a second evaluation', async () => {
     const asked: number[][] = []
     const strategy: EvaluationStrategy = {
       name: 'second as soon as any ends',
@@ -84,7 +84,7 @@ describe('losing branches', () => {
 })
 
 describe('abort of a parallel loop', () => {
-  it('ends everything at any event, with parallelLoopEnd last', async () => {
+  it('ends all branches at any event and emits parallelLoopEnd last', async () => {
     for (let at = 1; at < 80; at += 1) {
       const events: AgentEvent[] = []
       const { signal, abort, listeners } = countedSignal()
@@ -108,7 +108,7 @@ describe('abort of a parallel loop', () => {
     }
   })
 
-  it('ends every branch at once when it precedes the start', async () => {
+  it('ends every branch immediately if aborted before the start', async () => {
     const model = scripted([{ text: 'never' }])
     const { selectedIndex, result } = await parallelLoop({
       prompt: 'go',
@@ -122,7 +122,7 @@ describe('abort of a parallel loop', () => {
     expect(model.provider.requests).toEqual([])
   })
 
-  it('stops waiting for a hanging strategy, and silences detached loops', async () => {
+  it('stops waiting for a hanging strategy and drops late events of detached loops', async () => {
     const controller = new AbortController()
     const events: AgentEvent[] = []
     let late: (() => Promise<unknown>) | undefined
@@ -159,7 +159,7 @@ describe('abort of a parallel loop', () => {
 })
 
 describe('budgets of a parallel loop', () => {
-  it('shares one budget among branches and judge', async () => {
+  it('applies one budget to all branches and the judge', async () => {
     const budget = new ExecutionBudget({ maxTotalTokens: 100 })
     const spend = (output: number) =>
       config([
@@ -198,7 +198,7 @@ describe('budgets of a parallel loop', () => {
     expect(budget.exceeded()).toBe('Max tokens reached (12/12)')
   })
 
-  it('counts the provider-reported cost of the judge', async () => {
+  it("counts the judge's provider-reported cost", async () => {
     const { evaluationUsage } = await parallelLoop({
       prompt: 'go',
       context: context(),
@@ -210,7 +210,7 @@ describe('budgets of a parallel loop', () => {
     expect(evaluationUsage).toMatchObject({ input: 10, reportedCost: 0.5, cacheWrite1h: 3, searches: 2 })
   })
 
-  it('applies the limits of a configuration to its own branch', async () => {
+  it("applies a configuration's own limits to its branch", async () => {
     const script = [callOf('add'), callOf('add'), { text: 'done' }]
     const { result, outcomes } = await parallelLoop({
       prompt: 'go',

@@ -57,14 +57,14 @@ function demultiplexed(events: readonly AgentEvent[]): Map<string, AgentEvent[]>
 const order = (result: ParallelResult) => result.outcomes.map(({ index }) => index)
 
 describe('evaluation strategies', () => {
-  it('passes one branch through with transparent (parallel_transparent, transparent_single_branch)', async () => {
+  it('returns the only branch with transparent (parallel_transparent, transparent_single_branch)', async () => {
     const { result, events } = await race({ configs: [says('only', { input: 2, output: 3 })], strategy: transparent })
     expect(result).toMatchObject({ selectedIndex: 0, outcomes: [], evaluationUsage: emptyUsage(), totalUsage: { totalTokens: 5 } })
     expect(result.selectedMessages.map(({ role }) => role)).toEqual(['user', 'assistant'])
     expect(ofType(events, 'parallelLoopEnd')).toMatchObject([{ selectedConfigIndex: 0, selectedLoopId: result.selectedLoopId }])
   })
 
-  it('rejects two branches with transparent, and none with any strategy (transparent_panics_on_multiple)', async () => {
+  it('rejects two branches with transparent and zero with any strategy (transparent_panics_on_multiple)', async () => {
     const context = blank()
     const refused = (configs: LoopConfig[], strategy: EvaluationStrategy) =>
       expect(race({ context, prompt: 'go', configs, strategy })).rejects.toMatchObject({ code: 'branchCount' })
@@ -73,7 +73,7 @@ describe('evaluation strategies', () => {
     expect(context).toEqual(blank())
   })
 
-  it('selects the first in one session with pickFirst (parallel_pick_first, pick_first)', async () => {
+  it('selects the first branch with pickFirst (parallel_pick_first, pick_first)', async () => {
     const { result, events } = await race({ configs: [says('a'), says('b')], strategy: pickFirst })
     expect(result).toMatchObject({ selectedIndex: 0, result: { text: 'a' } })
     const starts = ofType(events, 'agentStart')
@@ -82,12 +82,12 @@ describe('evaluation strategies', () => {
     expect(new Set(starts.map(({ runId }) => runId)).size).toBe(2)
   })
 
-  it('selects the first with pickFirst, even if it failed', async () => {
+  it('selects the first branch with pickFirst even if it failed', async () => {
     const { result } = await race({ configs: [fails(), says('b')], strategy: pickFirst })
     expect(result).toMatchObject({ selectedIndex: 0, result: { status: 'error' } })
   })
 
-  it('selects the fewest tokens with tokenEfficient (parallel_token_efficient, token_efficient)', async () => {
+  it('selects the branch with the fewest tokens with tokenEfficient (parallel_token_efficient, token_efficient)', async () => {
     const configs = [says('a', { output: 30 }), says('b', { output: 10 }), says('c', { output: 10 })]
     const { result } = await race({ configs, strategy: tokenEfficient })
     expect(result.selectedIndex).toBe(1)
@@ -95,20 +95,20 @@ describe('evaluation strategies', () => {
     expect(result.totalUsage.totalTokens).toBe(50)
   })
 
-  it('selects the most tokens with elaborate (parallel_elaborate, elaborate)', async () => {
+  it('selects the branch with the most tokens with elaborate (parallel_elaborate, elaborate)', async () => {
     const { result } = await race({ configs: [says('a', { output: 10 }), says('b', { output: 30 })], strategy: elaborate })
     expect(result.selectedIndex).toBe(1)
     expect(order(result)).toEqual([0])
   })
 
-  it('selects a failed branch only if none completed', async () => {
+  it('selects a failed branch only if no branch completed', async () => {
     const { result } = await race({ configs: [fails(), says('b', { output: 500 })], strategy: tokenEfficient })
     expect(result.selectedIndex).toBe(1)
     const none = await race({ configs: [fails(), fails()], strategy: elaborate })
     expect(none.result).toMatchObject({ selectedIndex: 0, result: { status: 'error' } })
   })
 
-  it('runs the judge of llmJudge as a third loop (parallel_llm_judge)', async () => {
+  it('runs the llmJudge model as a third loop (parallel_llm_judge)', async () => {
     const judge = says('2', { input: 7 })
     const { result, events } = await race({ configs: [says('a'), says('b')], strategy: llmJudge({ config: judge }) })
     expect(result).toMatchObject({ selectedIndex: 1, evaluationUsage: { totalTokens: 7 }, totalUsage: { totalTokens: 7 } })
@@ -134,14 +134,14 @@ describe('evaluation strategies', () => {
   it.each([
     ['throws', () => Promise.reject(new Error('no idea'))],
     [
-      'throws at once',
+      'throws synchronously',
       () => {
         throw new Error('no idea')
       },
     ],
-    ['names a branch there is not', () => ({ selectedIndex: 3, usage: emptyUsage() })],
-    ['names half a branch', () => ({ selectedIndex: 0.5, usage: emptyUsage() })],
-  ] as const)('warns about a strategy that %s, and selects the first completed branch', async (_what, evaluate) => {
+    ['selects a branch that does not exist', () => ({ selectedIndex: 3, usage: emptyUsage() })],
+    ['selects a fractional index', () => ({ selectedIndex: 0.5, usage: emptyUsage() })],
+  ] as const)('warns about a strategy that %s and selects the first completed branch', async (_what, evaluate) => {
     const warnings: unknown[] = []
     const logger = { warn: (event: string, fields: object) => void warnings.push({ event, ...fields }) }
     const { result } = await race({ configs: [fails(), says('b', {}, { logger }), says('c')], strategy: { name: 'broken', evaluate } })
@@ -163,7 +163,7 @@ describe('evaluation strategies', () => {
 })
 
 describe('events of a parallel loop', () => {
-  it('interleaves branches by loopId, in configuration order', async () => {
+  it("interleaves the branches' events, distinguished by loopId", async () => {
     const bothAsked = gate()
     let asked = 0
     const together =
@@ -189,7 +189,7 @@ describe('events of a parallel loop', () => {
     expect(start?.loopIds).toContain(result.selectedLoopId)
   })
 
-  it('numbers start and end events under the given runId', async () => {
+  it('numbers parallelLoopStart and parallelLoopEnd under the given runId', async () => {
     const { events } = await race({ configs: [says('a'), says('b')], strategy: pickFirst, runId: 'whole', metadata: { n: 1 } })
     const whole = events.filter(({ runId }) => runId === 'whole')
     expect(whole.map(({ type, seq }) => [type, seq])).toEqual([
@@ -213,7 +213,7 @@ describe('events of a parallel loop', () => {
 })
 
 describe('branch contexts', () => {
-  it('runs each branch from the history in continue mode (parallel_continue_mode)', async () => {
+  it('continues each branch from the history in continue mode (parallel_continue_mode)', async () => {
     const context = { ...blank(), agentId: 'agent', sessionId: 'ses', messages: [{ ...userMessage('hello'), id: 'm1' }] }
     const models = [says('a'), says('b')]
     const { result } = await race({ context, configs: models, strategy: elaborate })
@@ -225,7 +225,7 @@ describe('branch contexts', () => {
     expect(context.messages).toHaveLength(1)
   })
 
-  it('requires the preconditions of continueLoop in continue mode', async () => {
+  it('requires ids and a non-empty history in continue mode', async () => {
     const refused = (context: AgentContext, code: string) =>
       expect(race({ context, configs: [says('a')], strategy: pickFirst })).rejects.toMatchObject({ code })
     await refused(blank(), 'missingIds')
@@ -242,7 +242,7 @@ describe('branch contexts', () => {
     expect(context).toEqual(blank())
   })
 
-  it('gives each branch its own message list with shared entries', async () => {
+  it('copies the message list for each branch but shares its entries', async () => {
     const first = { ...userMessage('hello'), id: 'm1' }
     const context = { ...blank(), messages: [first] }
     const { result } = await race({ context, prompt: 'go', configs: [says('a'), says('b')], strategy: elaborate })
@@ -252,7 +252,7 @@ describe('branch contexts', () => {
     expect(context.messages).toEqual([first])
   })
 
-  it('counts unique loop ids across calls, branches, judges and continuations', async () => {
+  it('assigns unique loop ids across calls, branches, judges and continuations', async () => {
     const context = blank()
     const ids: string[] = []
     const again = async () => {
@@ -270,7 +270,7 @@ describe('branch contexts', () => {
     expect(used).toBe(12)
   })
 
-  it('sets the previous loop as parent of each branch and judge', async () => {
+  it('sets the previous loop as the parent of each branch and judge', async () => {
     const context = blank()
     const { loopId } = await agentLoop('hi', context, says('hello'), { emit: () => undefined, signal: never })
     const { events } = await race({ context, prompt: 'go', configs: [says('a'), says('b')], strategy: llmJudge({ config: says('1') }) })

@@ -22,7 +22,7 @@ function noting(): { logger: Logger; lines: string[] } {
 }
 
 describe('plugin stages', () => {
-  it('accepts stages as methods of one object', async () => {
+  it('accepts stages defined as methods of one object', async () => {
     class Stages implements PluginStages {
       readonly seen: string[] = []
       beforeTurn() {
@@ -48,14 +48,14 @@ describe('plugin stages', () => {
     expect([...new Set(stages.seen)]).toEqual(['beforeTurn', 'delta', 'response', 'afterTurn', 'ending'])
   })
 
-  it('rejects a promise from begin and ends the run before the request', async () => {
+  it('ends the run before the request if begin returns a promise', async () => {
     const late = definePlugin({ name: 'late', begin: (async () => ({ delta: () => '' })) as never })
     const { result, model } = await play([{ text: 'secret' }], { plugins: [late], logger: false })
     expect(result.error?.message).toContain('The begin stage of plugin "late" failed')
     expect(model.provider.requests).toHaveLength(0)
   })
 
-  it('ends and closes plugins that began before one failed', async () => {
+  it('calls ending and close of plugins that began before one failed', async () => {
     const told: string[] = []
     const first = plugin({ ending: ({ status }) => void told.push(status), close: () => void told.push('closed') }, 'first')
     const second = definePlugin({
@@ -72,7 +72,7 @@ describe('plugin stages', () => {
 })
 
 describe('a plugin with a delta filter', () => {
-  it('shows no partial word when the run is aborted', async () => {
+  it('emits no partial word when the run is aborted', async () => {
     const model = scripted([{ text: 'Write to ann@example.org today' }], { chunkSize: 5 })
     const agent = new Agent({ model, plugins: [piiFilter], logger: false })
     const run = agent.prompt('go')
@@ -86,7 +86,7 @@ describe('a plugin with a delta filter', () => {
     expect(JSON.stringify(agent.messages)).toContain('Write to')
   })
 
-  it('receives isCut for a response that was cut', async () => {
+  it('receives isCut for a response that was cut off', async () => {
     const cut: boolean[] = []
     const watching = plugin({
       delta: ({ text, isLast, isCut }) => {
@@ -122,7 +122,7 @@ describe('a plugin with a delta filter', () => {
 })
 
 describe('the call stage of a plugin', () => {
-  it('runs no tool after it has returned the result', async () => {
+  it('runs no tool once it has returned the result', async () => {
     let runs = 0
     let later: (() => Promise<unknown>) | undefined
     const cached = plugin({
@@ -137,13 +137,13 @@ describe('the call stage of a plugin', () => {
     })
     const { result } = await play([work, { text: 'ok' }], { tools: [counted], plugins: [cached], logger: false })
     expect(result.status).toBe('completed')
-    await expect(later?.()).rejects.toThrow('The call is over')
+    await expect(later?.()).rejects.toThrow('The call has ended')
     expect(runs).toBe(0)
   })
 })
 
 describe('a call stage that does not await its tool', () => {
-  it('leaves no unhandled rejection when the tool fails', async () => {
+  it('causes no unhandled rejection when the tool fails', async () => {
     const unhandled: unknown[] = []
     const note = (error: unknown) => void unhandled.push(error)
     process.on('unhandledRejection', note)
@@ -168,15 +168,15 @@ describe('a call stage that does not await its tool', () => {
   })
 })
 
-describe('notes of a plugin', () => {
-  it.each(['ending', 'close'] as const)('logs notes that %s keeps as lost', async (stage) => {
+describe('a plugin that keeps notes', () => {
+  it.each(['ending', 'close'] as const)('logs notes kept in the %s stage as lost', async (stage) => {
     const { logger, lines } = noting()
     const keeping = definePlugin({ name: 'mine', begin: (run) => ({ [stage]: () => run.keep('too late') }) })
     await play([{ text: 'ok' }], { plugins: [keeping], logger })
     expect(lines).toEqual(['notesLost'])
   })
 
-  it('logs notes of a refused turn as lost', async () => {
+  it('logs notes of a rejected turn as lost', async () => {
     const { logger, lines } = noting()
     const keeping = definePlugin({
       name: 'mine',
@@ -194,7 +194,7 @@ describe('notes of a plugin', () => {
 })
 
 describe('the idle stage of a plugin', () => {
-  it('filters its messages as input and does not return them', async () => {
+  it('filters its messages as input but does not return them', async () => {
     const more = plugin({ idle: () => 'more' })
     const { result } = await play([{ text: 'ok' }], {
       plugins: [more],
@@ -204,7 +204,7 @@ describe('the idle stage of a plugin', () => {
     expect(result).toMatchObject({ status: 'rejected', rejection: 'no more', returned: [] })
   })
 
-  it('ends despite idle input when a stop condition applies', async () => {
+  it('ends the run despite idle input when a stop condition applies', async () => {
     const { result, model } = await play(() => ({ text: 'ok' }), {
       plugins: [plugin({ idle: () => 'more' })],
       stopWhen: turnCount(2),

@@ -27,7 +27,7 @@ describe('a failing plugin', () => {
     ['response', { response: () => ({ txt: 'x' }) as never }],
     ['idle', { idle: () => 7 as unknown as string }],
   ]
-  it.each(deciding)('ends the run and names the stage: %s', async (stage, stages) => {
+  it.each(deciding)('ends the run and reports the failed stage: %s', async (stage, stages) => {
     const mine = definePlugin({ name: 'mine', begin: () => stages })
     const { result, events, agent } = await play([{ text: secret }], { plugins: [mine], logger: false })
     expect(result).toMatchObject({ status: 'error', error: { code: 'hookFailed' } })
@@ -47,7 +47,7 @@ describe('a failing plugin', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('keeps the partial response if requestFailed throws', async () => {
+  it('stores the partial response if requestFailed throws', async () => {
     const mine = definePlugin({ name: 'mine', begin: () => ({ requestFailed: broken }) })
     const { result, events } = await play([{ text: 'half', fail: { code: 'api', message: 'gone', afterText: true } }], {
       plugins: [mine],
@@ -59,7 +59,7 @@ describe('a failing plugin', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('fails only the call if the call stage throws', async () => {
+  it('fails only the tool call if the call stage throws', async () => {
     const stages: PluginStages[] = [{ call: broken }, { call: () => 'text' as never }]
     for (const each of stages) {
       const mine = definePlugin({ name: 'mine', begin: () => each })
@@ -69,7 +69,7 @@ describe('a failing plugin', () => {
     }
   })
 
-  it('logs a failure of an observing stage, and the run continues', async () => {
+  it('logs the failure of an observing stage and continues the run', async () => {
     const lines: unknown[] = []
     const logger = { warn: (event: string, fields: object) => void lines.push([event, fields]) }
     const mine = definePlugin({ name: 'mine', begin: () => ({ afterTurn: broken, ending: broken, close: broken }) })
@@ -105,11 +105,11 @@ describe('definePlugin', () => {
     ['covers', { name: 'mine', covers: 'all', begin: () => undefined }],
     ['ending', { name: 'mine', begin: () => undefined, ending: () => undefined }],
   ]
-  it.each(wrong)('refuses an invalid %s by name', (name, definition) => {
+  it.each(wrong)('rejects an invalid %s by name', (name, definition) => {
     expect(() => definePlugin(definition as PluginDefinition)).toThrow(new RegExp(name))
   })
 
-  it('creates a plugin for an agent; refuses other values and duplicate names', () => {
+  it('rejects values not created by it and duplicate plugin names', () => {
     const model = scripted([])
     const mine = definePlugin({ name: 'mine', begin: () => undefined })
     expect(() => new Agent({ model, plugins: [mine, mine] })).toThrow(ConfigError)
@@ -117,7 +117,7 @@ describe('definePlugin', () => {
     expect(() => new Agent({ model, plugins: [{ name: 'x', covers: 'agent' }] })).toThrow(/definePlugin/)
   })
 
-  it('refuses an unknown stage when the run begins', async () => {
+  it('rejects an unknown stage when the run begins', async () => {
     const mine = definePlugin({ name: 'mine', begin: () => ({ beforeTurns: () => undefined }) as PluginStages })
     const { result } = await play([{ text: 'never' }], { plugins: [mine], logger: false })
     expect(result.error?.message).toContain('beforeTurns')

@@ -14,7 +14,7 @@ function plugin(stages: PluginStages, name = 'mine') {
 }
 
 describe('plugins', () => {
-  it('runs stages in the documented order, each in list order', async () => {
+  it('runs stages in the documented order, and plugins in list order', async () => {
     const order: string[] = []
     const noting = (name: string) =>
       plugin(
@@ -49,7 +49,7 @@ describe('plugins', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('changes the request and keeps unchanged message objects', async () => {
+  it('changes the request but reuses unchanged message objects', async () => {
     const seen: number[] = []
     const shout = plugin({
       request: ({ systemPrompt, messages }) => {
@@ -125,7 +125,7 @@ describe('plugins', () => {
     expect(grammarFaults(failed.events)).toEqual([])
   })
 
-  it('wraps a tool call and may run it again or skip it', async () => {
+  it('wraps a tool call and may repeat or skip it', async () => {
     let runs = 0
     const flaky = tool('work', () => {
       runs += 1
@@ -171,7 +171,7 @@ describe('plugins', () => {
     expect(JSON.stringify(model.provider.requests)).not.toContain('turns')
   })
 
-  it('stores notes before the next request, and ends the run if it cannot', async () => {
+  it('stores notes before the next request, or ends the run', async () => {
     const note = definePlugin({ name: 'note', begin: (run) => ({ afterTurn: () => run.keep({ turns: 1 }) }) })
     const journal: Journal = {
       append: async ({ entry }) => {
@@ -184,7 +184,7 @@ describe('plugins', () => {
     expect(model.provider.requests).toHaveLength(1)
   })
 
-  it('charges its model calls to the run', async () => {
+  it("charges the plugin's model calls to the run", async () => {
     const answers: string[] = []
     const asking = definePlugin({
       name: 'asking',

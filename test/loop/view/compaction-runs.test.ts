@@ -14,7 +14,7 @@ const overflow = { fail: { code: 'contextOverflow' as const, message: 'prompt is
 describe('compaction strategies', () => {
   const summary = (text: string) => [{ ...userMessage(text), id: `summary ${text}` }]
 
-  it('uses the default for sections that the strategy omits', async () => {
+  it('uses the default for functions that the strategy omits', async () => {
     const sent = async (strategy: CompactionStrategy) => {
       const { model } = await playLong({ contextConfig: keeping(2, 3, { strategy }) })
       return requestText(model.provider.requests[0])
@@ -34,7 +34,7 @@ describe('compaction strategies', () => {
     expect(recent).toContain('answer old-1;')
   })
 
-  it('receives config, counter, room, signal and budget for each section', async () => {
+  it('passes config, counter, room, signal and budget to each section', async () => {
     const asked: CompactionInput[] = []
     const remember = (input: CompactionInput) => {
       asked.push(input)
@@ -74,7 +74,7 @@ describe('compaction strategies', () => {
     expect(requestTokens(custom.model.provider.requests[0])).toBeLessThanOrEqual(requestTokens(byDefault.model.provider.requests[0]))
   })
 
-  it('charges llmCompaction to the run and passes the focus', async () => {
+  it('charges llmCompaction to the run and forwards the focus', async () => {
     const writer = scripted([{ text: 'They asked twenty questions.', usage: { input: 900, output: 50 } }])
     const strategy = llmCompaction({ model: writer })
     const look = tool('look', () => 'ok')
@@ -93,9 +93,9 @@ describe('compaction strategies', () => {
   })
 
   it.each([
-    ['an answer', [{ text: 'A summary.', usage: { input: 300, output: 20 } }], 300],
-    ['a failure', [{ text: 'half', fail: { code: 'api' as const, message: 'down', afterText: true }, usage: { input: 40 } }], 0],
-  ])('reports what llmCompaction spent on %s in event and total usage', async (_, script, atLeast) => {
+    ['success', [{ text: 'A summary.', usage: { input: 300, output: 20 } }], 300],
+    ['failure', [{ text: 'half', fail: { code: 'api' as const, message: 'down', afterText: true }, usage: { input: 40 } }], 0],
+  ])('reports the usage of llmCompaction on %s in the event and the total', async (_, script, atLeast) => {
     const { events, result } = await playLong({ contextConfig: keeping(2, 3, { strategy: llmCompaction({ model: scripted(script) }) }) })
     const [ended] = ofType(events, 'compactionEnded')
     const spent = ended?.usage?.input ?? 0
@@ -104,7 +104,7 @@ describe('compaction strategies', () => {
     expect(ofType(events, 'agentEnd')[0]?.totalUsage).toEqual(result.totalUsage)
   })
 
-  it('has no usage if the compaction calls no model', async () => {
+  it('omits usage if the compaction calls no model', async () => {
     const { events } = await playLong({ contextConfig: keeping(2, 3) })
     expect(ofType(events, 'compactionEnded')[0]).not.toHaveProperty('usage')
   })
@@ -118,7 +118,7 @@ describe('compaction strategies', () => {
 })
 
 describe('compaction in parallel loops', () => {
-  it('starts from the compacted state, and keeps new compactions per branch', async () => {
+  it('starts every branch compacted and compacts each branch separately', async () => {
     const base = new Agent({ model: scripted([]), messages })
     await base.compact().result
     const { messages: history, state, ...rest } = base.checkpoint()
@@ -137,7 +137,7 @@ describe('compaction in parallel loops', () => {
 })
 
 describe('agent.compact()', () => {
-  it('runs as a separate loop of kind compaction, without a model call', async () => {
+  it('runs as a separate loop of kind compaction without a model call', async () => {
     const { agent, model, result } = await play([{ text: 'fine' }, { text: 'after' }], { messages: longHistory(20, 100) })
     const run = agent.compact()
     const list: AgentEvent[] = []
@@ -154,7 +154,7 @@ describe('agent.compact()', () => {
     expect(requestTokens(model.provider.requests[1])).toBeLessThan(requestTokens(model.provider.requests[0]) - 500)
   })
 
-  it('passes its focus to the strategy', async () => {
+  it('passes the focus to the strategy', async () => {
     const focus: (string | undefined)[] = []
     const strategy: CompactionStrategy = {
       keepCompacted: (input) => {
@@ -172,7 +172,7 @@ describe('agent.compact()', () => {
     ['an empty history', { messages: [] }],
     ['one turn', { messages: longHistory(1, 10) }],
     ['compaction switched off', { contextConfig: false as const }],
-  ])('does nothing for %s', async (_, options) => {
+  ])('changes nothing for %s', async (_, options) => {
     const agent = new Agent({ model: scripted([]), messages, ...options })
     const run = agent.compact()
     const types: string[] = []
@@ -182,7 +182,7 @@ describe('agent.compact()', () => {
     expect(agent.checkpoint().state).toEqual({})
   })
 
-  it('does nothing the second time', async () => {
+  it('changes nothing when compact() is called again', async () => {
     const agent = new Agent({ model: scripted([]), messages })
     await agent.compact().result
     const { state } = agent.checkpoint()
@@ -190,7 +190,7 @@ describe('agent.compact()', () => {
     expect(agent.checkpoint().state).toEqual(state)
   })
 
-  it('marks the agent as busy, and ends on an abort', async () => {
+  it('marks the agent as busy and stops on an abort', async () => {
     const strategy: CompactionStrategy = { keepCompacted: () => new Promise(() => undefined) }
     const agent = new Agent({ model: scripted([]), messages, contextConfig: { compaction: { strategy } } })
     const run = agent.compact()
@@ -205,7 +205,7 @@ describe('agent.compact()', () => {
 })
 
 describe('a context overflow error', () => {
-  it('compacts once and sends again without using up a retry', async () => {
+  it('compacts once and resends the request without using a retry', async () => {
     const { events, model, result, agent } = await playLong({ contextConfig: {}, retry: { maxRetries: 0 } }, [overflow, { text: 'fine' }])
     expect(result).toMatchObject({ status: 'completed', text: 'fine' })
     expect(only(events, [...compactions, 'providerRetry'])).toEqual(compactions)
@@ -221,7 +221,7 @@ describe('a context overflow error', () => {
     expect(model.provider.requests).toHaveLength(2)
   })
 
-  it('ends the run at once if compaction is off or nothing can be removed', async () => {
+  it('ends the run immediately if compaction is off or cannot remove anything', async () => {
     for (const options of [{ contextConfig: false as const }, { messages: [] }]) {
       const { events, model, result } = await playLong(options, [overflow, { text: 'never' }])
       expect(result).toMatchObject({ status: 'error', error: { code: 'contextOverflow' } })
@@ -230,7 +230,7 @@ describe('a context overflow error', () => {
     }
   })
 
-  it('compacts again in a later turn of the run', async () => {
+  it('compacts again in a later turn', async () => {
     const call = { toolCalls: [{ name: 'look', arguments: {} }] }
     const look = tool('look', () => words('found', 300))
     const { model, result } = await playLong({ contextConfig: {}, tools: [look] }, [overflow, call, overflow, { text: 'fine' }])
@@ -241,7 +241,7 @@ describe('a context overflow error', () => {
 })
 
 describe('compaction with an abort or a failing journal', () => {
-  it('ends with an abort of the run, without a request', async () => {
+  it('ends the run before the request on an abort during compaction', async () => {
     const strategy: CompactionStrategy = { keepCompacted: () => new Promise(() => undefined) }
     const model = scripted([{ text: 'never' }, { text: 'later' }])
     const agent = new Agent({ model, messages, contextConfig: keeping(2, 3, { strategy }), retry: fastRetry })
@@ -258,7 +258,7 @@ describe('compaction with an abort or a failing journal', () => {
     expect(agent.checkpoint().state).toEqual({})
   })
 
-  it('journals the compaction before the request that uses it', async () => {
+  it('records the compaction before the request that uses it', async () => {
     const order: string[] = []
     const entries: JournalEntry[] = []
     const journal: Journal = {
@@ -277,7 +277,7 @@ describe('compaction with an abort or a failing journal', () => {
     expect(agent.checkpoint().state).toEqual({ overlay })
   })
 
-  it('ends the run without a request if the journal rejects the compaction', async () => {
+  it('ends the run before the request if recording the compaction fails', async () => {
     const journal: Journal = {
       append: async ({ entry }) => {
         if (entry.type === 'compaction') throw new Error('disk full')

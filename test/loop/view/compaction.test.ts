@@ -8,7 +8,7 @@ import { brokenPairs, longHistory, requestText, requestTokens, words } from '../
 import { gate, ofType, outline, play, tool } from '../../support/play.ts'
 
 describe('the compacted request', () => {
-  it('keeps first and recent turns, one line per response between, and the history', async () => {
+  it('keeps the first and recent turns and shortens the turns between', async () => {
     const { agent, model, events } = await playLong()
     const [request] = model.provider.requests
     expect(requestTokens(request)).toBeLessThan(850)
@@ -25,7 +25,7 @@ describe('the compacted request', () => {
     expect(ended?.messagesBefore).toBe(messages.length + 1)
   })
 
-  it('runs between input and request, with a pair of events', async () => {
+  it('follows the input and a pair of compaction events', async () => {
     const { events } = await playLong({ captureTurnRequests: true })
     expect(outline(events).slice(0, 7)).toEqual([
       'agentStart',
@@ -38,7 +38,7 @@ describe('the compacted request', () => {
     ])
   })
 
-  it('truncates tool outputs before it summarizes, and keeps call-result pairs', async () => {
+  it('truncates tool outputs before summarizing and keeps call-result pairs', async () => {
     const output = Array.from({ length: 400 }, (_, line) => `line ${line}`).join('\n')
     const look = tool('look', () => output)
     const script = [{ toolCalls: [{ name: 'look', arguments: {} }] }, { toolCalls: [{ name: 'look', arguments: {} }] }, { text: 'done' }]
@@ -54,7 +54,7 @@ describe('the compacted request', () => {
     ])
   })
 
-  it('starts the second request with the same prefix', async () => {
+  it('repeats the prefix of the previous request', async () => {
     const { agent, model } = await playLong({}, [{ text: 'one' }, { text: 'two' }])
     await agent.prompt('again').result
     const [first, second] = model.provider.requests
@@ -66,7 +66,7 @@ describe('the compacted request', () => {
     expect(requestText(second)).not.toContain('answer old-9;')
   })
 
-  it('stays small over many prompts, with a marker for loops out of scope', async () => {
+  it('stays small over many prompts and marks loops out of scope', async () => {
     const agent = new Agent({
       model: scripted((_, turn) => ({ text: words(`reply ${turn};`, 100) })),
       contextConfig: keeping(1, 3, { scope: { type: 'fixedCount', count: 4 } }),
@@ -108,7 +108,7 @@ describe('compaction trigger', () => {
   it.each([
     [80_999, []],
     [81_000, compactions],
-  ])('compacts by estimate at %i of 100,000 tokens', async (tokens, expected) => {
+  ])('compacts at an estimate of %i of 100,000 tokens', async (tokens, expected) => {
     const model = scripted([{ text: 'fine' }], { config: { contextWindow: 0 } })
     const { events } = await playLong({ messages: ofTokens(tokens), contextConfig: {}, model })
     expect(only(events, compactions)).toEqual(expected)
@@ -121,7 +121,7 @@ describe('compaction trigger', () => {
   it.each([
     [84_994, []],
     [84_995, compactions],
-  ])('compacts by reported usage of %i tokens plus an estimate', async (input, expected) => {
+  ])('compacts at a reported usage of %i tokens plus an estimate', async (input, expected) => {
     // The prompt `now` takes 5.
     const model = scripted([{ text: 'one', usage: { input } }, { text: 'two' }], { config: { contextWindow: 0 } })
     const agent = new Agent({ model, messages })
@@ -133,7 +133,7 @@ describe('compaction trigger', () => {
     expect(events.filter((type) => compactions.includes(type))).toEqual(expected)
   })
 
-  it('adapts to a smaller model and another counter', async () => {
+  it("uses the model's context window and a custom token counter", async () => {
     const narrow = { config: { contextWindow: 2000 } }
     const model = scripted([{ text: 'fine' }], narrow)
     const { events } = await playLong({ model, contextConfig: { systemPromptTokens: 0, compaction: { keepRecentTurns: 3 } } })
@@ -155,7 +155,7 @@ describe('compaction trigger', () => {
     expect(ended?.estimatedTokensAfter).toBe(requestTokens(numbered.model.provider.requests[0]))
   })
 
-  it('stays off with contextConfig, compaction or contextManagement false', async () => {
+  it('does not compact if contextConfig, compaction or contextManagement is false', async () => {
     for (const off of [
       { contextConfig: false as const },
       { contextConfig: { compaction: false as const } },
@@ -167,7 +167,7 @@ describe('compaction trigger', () => {
     }
   })
 
-  it('emits no events when nothing would change', async () => {
+  it('emits no events if compaction would change nothing', async () => {
     const script = [{ toolCalls: [{ name: 'look', arguments: {} }] }, { text: 'done' }]
     const options = { tools: [tool('look', () => 'ok')], contextConfig: keeping(2, 3) }
     const { events, model } = await play(script, options, words('all at once', 2000))
@@ -175,7 +175,7 @@ describe('compaction trigger', () => {
     for (const request of model.provider.requests) expect(requestText(request)).toContain('all at once')
   })
 
-  it('does not fire again in the next turn', async () => {
+  it('does not compact again in the next turn', async () => {
     const look = tool('look', () => 'ok')
     const call = { toolCalls: [{ name: 'look', arguments: {} }] }
     const { events } = await playLong({ tools: [look] }, [call, call, call, { text: 'done' }])
@@ -184,7 +184,7 @@ describe('compaction trigger', () => {
 })
 
 describe('compaction hooks', () => {
-  it('receives compaction details before and after', async () => {
+  it('receives the compaction details before and after', async () => {
     const heard: unknown[] = []
     const { events, agent, result } = await playLong({
       hooks: {
@@ -217,7 +217,7 @@ describe('compaction hooks', () => {
     expect(requestText(model.provider.requests[0])).toContain('answer old-9;')
   })
 
-  it('allows a model call first (async_before_compaction_hook_can_call_llm)', async () => {
+  it('calls a model before the compaction (async_before_compaction_hook_can_call_llm)', async () => {
     const adviser = scripted([{ text: 'yes' }])
     const { events, model } = await playLong({
       hooks: {
@@ -233,7 +233,7 @@ describe('compaction hooks', () => {
     expect(requestTokens(model.provider.requests[0])).toBeLessThan(850)
   })
 
-  it('runs concurrently for two agents (async_compaction_hooks_concurrent_runtime)', async () => {
+  it('runs for two agents concurrently (async_compaction_hooks_concurrent_runtime)', async () => {
     const both = gate()
     let waiting = 0
     const hooks = {

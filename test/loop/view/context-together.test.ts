@@ -117,13 +117,13 @@ async function conversation(moves: readonly Move[], { compacts, moves: movesOn }
   return { agent, requests, faults }
 }
 
-describe('prunes, reverts, compactions, overflows and pauses in any order', () => {
+describe('prune, revert, compaction, overflow and pause in any order', () => {
   it.each([
     { compacts: false, moves: false },
     { compacts: true, moves: false },
     { compacts: false, moves: true },
     { compacts: true, moves: true },
-  ])('keeps every request complete and every run in order: %j', async (options) => {
+  ])('sends only complete requests with consistent history and events: %j', async (options) => {
     await fc.assert(
       fc.asyncProperty(fc.array(move, { minLength: 3, maxLength: 25 }), async (moves) => {
         const { agent, requests, faults } = await conversation(moves, options)

@@ -52,7 +52,7 @@ const services: [string, (options: object) => Model, (...answer: Answer) => Resp
 ]
 
 describe.each(services)('a response of %s that fills the context window', (_name, make, respond, full, stop) => {
-  it.each(['half an answer', ''])('compacts once and repeats the request: %j', async (text) => {
+  it.each(['half an answer', ''])('triggers one compaction and repeats the request: %j', async (text) => {
     const { result, bodies, types, agent } = await asked(make, respond, [text, full], ['fine', stop])
     expect(result).toMatchObject({ status: 'completed', text: 'fine' })
     expect(types.filter((type) => type.startsWith('compaction'))).toEqual(['compactionStarted', 'compactionEnded'])
@@ -64,7 +64,7 @@ describe.each(services)('a response of %s that fills the context window', (_name
     expect(agent.messages.at(-1)).toMatchObject({ stopReason: 'stop' })
   })
 
-  it('ends with stopReason length if it fills the window again', async () => {
+  it('ends the run with stopReason length if it fills the window again', async () => {
     const { result, bodies, agent } = await asked(make, respond, ['half', full], ['half again', full])
     expect(bodies).toHaveLength(2)
     expect(result.text).toContain('half again')

@@ -31,7 +31,7 @@ async function playPrunes(script: Script, options: Partial<AgentOptions> = {}) {
 const roles = (request: StreamRequest | undefined) => request?.messages.map(({ role }) => role)
 
 describe('prun', () => {
-  it('removes whole calls with results, newest first, except the current turn', async () => {
+  it('removes whole call-result pairs, newest first, except in the current turn', async () => {
     const { agent, events, model } = await playPrunes([looking, looking, looking, prun(150), done])
     const [, , , before, after] = model.provider.requests
     expect(roles(before)).toHaveLength(7)
@@ -49,7 +49,7 @@ describe('prun', () => {
     expect(applied?.tokensRemoved).toBeGreaterThanOrEqual(150)
   })
 
-  it('removes the calls from all later requests, and keeps the history', async () => {
+  it('removes the calls from all later requests but not from the history', async () => {
     const { agent, model } = await playPrunes([looking, prun(1), done, { text: 'again' }])
     await agent.prompt('and now?').result
     expect(unansweredCalls(agent.messages)).toEqual([])
@@ -65,7 +65,7 @@ describe('prun', () => {
     expect(outline(events.slice(at - 1, at + 2))).toEqual(['messageEnd toolResult', 'prunApplied', 'turnEnd'])
   })
 
-  it('keeps user messages before, between and queued', async () => {
+  it('keeps every user message, including steering', async () => {
     const { agent, model } = await playPrunes([done, looking, looking, prun(1_000_000), done])
     const run = agent.prompt('second prompt')
     await seen(run, 'toolExecutionStart')
@@ -85,13 +85,13 @@ describe('prun', () => {
     expect(result.status).toBe('completed')
   })
 
-  it('reports an error to the model for zero tokens', async () => {
+  it('returns an error to the model for zero tokens', async () => {
     const { events } = await playPrunes([looking, prun(0), done])
     expect(ofType(events, 'prunApplied')).toEqual([])
     expect(ofType(events, 'toolExecutionEnd').at(-1)).toMatchObject({ isError: true })
   })
 
-  it('continues where the first prune of the turn stopped', async () => {
+  it("continues where the turn's first prune stopped", async () => {
     const both: ScriptedStep = { toolCalls: [...(prun(1).toolCalls ?? []), ...(withMemo(1, 'older').toolCalls ?? [])] }
     const { events, model } = await playPrunes([looking, looking, looking, both, done])
     expect(ofType(events, 'prunApplied').map(({ memo, messagesRemoved }) => [memo, messagesRemoved])).toEqual([
@@ -107,7 +107,7 @@ describe('prun', () => {
 })
 
 describe('prun_with_memo', () => {
-  it('puts one memo at the earliest pruned message', async () => {
+  it('inserts one memo at the earliest pruned message', async () => {
     const { events, model } = await playPrunes([looking, looking, looking, withMemo(150, 'It uses JWT.'), done])
     const last = model.provider.requests.at(-1)
     expect(roles(last)).toEqual(['user', 'assistant', 'toolResult', 'assistant', 'user', 'assistant', 'toolResult'])
@@ -116,7 +116,7 @@ describe('prun_with_memo', () => {
     expect(ofType(events, 'prunApplied')).toMatchObject([{ memo: 'It uses JWT.', messagesRemoved: 4 }])
   })
 
-  it('returns identical objects in every later request', async () => {
+  it('reuses the same message objects in later requests', async () => {
     const { agent, model } = await playPrunes([looking, withMemo(1, 'note'), done, done])
     await agent.prompt('more').result
     const [, , third, fourth] = model.provider.requests
@@ -134,7 +134,7 @@ describe('prune and compaction', () => {
   }
   const compactions = (events: readonly AgentEvent[]) => ofType(events, 'compactionEnded').length
 
-  it('avoids a compaction by pruning in time', async () => {
+  it('avoids a compaction by pruning first', async () => {
     const script = [looking, looking, looking, prun(250), looking, looking, looking, looking, done]
     const without = script.map((step) => (step === script[3] ? looking : step))
     const pruned = await playPrunes(script, { contextConfig })
@@ -152,7 +152,7 @@ describe('prune and compaction', () => {
     expect(compactions(events)).toBe(0)
   })
 
-  it('keeps pruned calls out and memos in', async () => {
+  it('removes pruned calls and keeps memos after a compaction', async () => {
     const script = [looking, looking, withMemo(150, 'learnt'), looking, looking, looking, looking, looking, looking, looking, done]
     const { events, model } = await playPrunes(script, { contextConfig: { ...contextConfig, compaction: { keepRecentTurns: 2 } } })
     expect(compactions(events)).toBeGreaterThan(0)
@@ -163,7 +163,7 @@ describe('prune and compaction', () => {
     expect(requestText(last)).toContain('learnt')
   })
 
-  it('skips messages that a compaction kept', async () => {
+  it('does not prune messages that a compaction kept', async () => {
     const { events, model } = await playPrunes([prun(100_000), done], { messages: longHistory(20, 100), contextConfig })
     expect(compactions(events)).toBe(1)
     expect(ofType(events, 'prunApplied')).toEqual([])
@@ -198,7 +198,7 @@ describe('prune in other loops', () => {
 })
 
 describe('prune and journal', () => {
-  it('journals the prune before the next request, with message ids', async () => {
+  it('records the prune with message ids before the next request', async () => {
     const entries: JournalEntry[] = []
     const journal: Journal = { append: async ({ entry }) => void entries.push(entry) }
     const script = [looking, prun(1), done]
@@ -216,7 +216,7 @@ describe('prune and journal', () => {
     expect(agent.checkpoint().state.prunes).toEqual([record])
   })
 
-  it('ends the run if the journal rejects the prune, keeping the results', async () => {
+  it('ends the run if recording the prune fails, but keeps the results', async () => {
     const journal: Journal = {
       append: async ({ entry }) => {
         if (entry.type === 'prune') throw new Error('disk full')
@@ -232,7 +232,7 @@ describe('prune and journal', () => {
 })
 
 describe('changeContext', () => {
-  it('accepts calls from any tool, until the tool call ends', async () => {
+  it('accepts changes from any tool until the tool call ends', async () => {
     let late: (() => void) | undefined
     const custom = tool('custom', (_, ctx) => {
       late = () => ctx.changeContext({ type: 'prune', tokens: 1 })

@@ -63,7 +63,7 @@ describe('node ids', () => {
     ])
   })
 
-  it('stays out of the history, and keeps prefix objects identical', async () => {
+  it('does not appear in the history and keeps prefix objects identical', async () => {
     const { agent, model } = await playReverts([looking, looking, done])
     expect(JSON.stringify(agent.messages)).not.toContain('[n')
     const [, second, third] = model.provider.requests
@@ -81,7 +81,7 @@ describe('node ids', () => {
     expect(other.messages.at(-1)).toMatchObject({ nodeId: 5, parentId: 4 })
   })
 
-  it('omits them without the revert tool (opt_in_guarantee_without_with_revert_tool)', async () => {
+  it('requires the revert tool (opt_in_guarantee_without_with_revert_tool)', async () => {
     const { agent, model } = await playReverts([looking, done], { tools: [tool('look', () => 'seen')] })
     expect(agent.messages.some((message) => 'nodeId' in message || 'parentId' in message)).toBe(false)
     for (const request of model.provider.requests) expect(requestText(request)).not.toContain('[n')
@@ -89,7 +89,7 @@ describe('node ids', () => {
 })
 
 describe('revert', () => {
-  it('ends the request at the target with the lesson, then continues', async () => {
+  it('cuts the request at the target, appends the lesson and continues', async () => {
     const { agent, events, model } = await playReverts([looking, looking, revert('n2', 'Port 80 is taken.'), looking, done])
     const request = model.provider.requests[3]
     expect(texts(request)?.map((each) => each.slice(0, 12))).toEqual(['[n0]the prom', '', '[n2]seen 1; '])
@@ -107,7 +107,7 @@ describe('revert', () => {
     expect(agent.messages[7]).toMatchObject({ role: 'assistant', nodeId: 7, parentId: 2 })
   })
 
-  it('keeps the whole history without tags or labels', async () => {
+  it('keeps the whole history, without tags or labels', async () => {
     const { agent } = await playReverts([looking, looking, revert('n2', 'Port 80 is taken.'), done])
     expect(agent.messages.map(({ role }) => role)).toEqual([
       'user',
@@ -119,7 +119,7 @@ describe('revert', () => {
     ])
   })
 
-  it('reverts to the prompt itself', async () => {
+  it('reverts to the prompt itself as the target', async () => {
     const { model } = await playReverts([looking, revert('[n0]', 'Nothing there.'), done])
     expect(texts(model.provider.requests[2])).toEqual(['[n0]the prompt[lesson] Nothing there.'])
   })
@@ -129,13 +129,13 @@ describe('revert', () => {
     ['tangent', 'tangent', 'finding'],
     ['completion', 'completion', 'outcome'],
     ['step-summary', 'stepSummary', 'checkpoint'],
-  ] as [string, RevertCategory, string][])('reports category %s as %s and leaves a %s tag', async (word, category, kind) => {
+  ] as [string, RevertCategory, string][])('reports category %s as %s and adds a %s tag', async (word, category, kind) => {
     const { events, model } = await playReverts([looking, revert('0', 'text', word), done])
     expect(ofType(events, 'revertApplied')).toMatchObject([{ category, applied: true }])
     expect(requestText(model.provider.requests[2])).toContain(`[${kind}] text`)
   })
 
-  it('leaves an empty tag without a summary (apply_revert_summary_none_attaches_empty_text_tag)', async () => {
+  it('adds an empty tag without a summary (apply_revert_summary_none_attaches_empty_text_tag)', async () => {
     const { agent, events, model } = await playReverts([looking, revert('n0', undefined, 'step-summary'), done])
     expect(ofType(events, 'revertApplied')[0]?.summary).toBeUndefined()
     expect(agent.checkpoint().state.reverts?.[0]?.tag).toMatchObject({ kind: 'checkpoint', text: '' })
@@ -148,13 +148,13 @@ describe('revert', () => {
     expect(outline(events.slice(at - 1, at + 2))).toEqual(['messageEnd toolResult', 'revertApplied', 'turnEnd'])
   })
 
-  it('applies to later prompts, with tags at one target oldest first', async () => {
+  it('applies to later prompts, with the oldest tag of a target first', async () => {
     const { agent, model } = await playReverts([looking, revert('n0', 'first'), looking, revert('n0', 'second'), done, done])
     await agent.prompt('more').result
     expect(texts(model.provider.requests.at(-1))).toEqual(['[n0]the prompt[lesson] first[lesson] second', 'done', '[n10]more'])
   })
 
-  it('continues in another process', async () => {
+  it('applies reverts of a session in another process', async () => {
     const { agent } = await playReverts([looking, revert('n0', 'learnt'), done])
     const { agent: other, model } = await playReverts([done])
     other.restore(parseSnapshot(JSON.stringify(agent.checkpoint())))
@@ -166,9 +166,9 @@ describe('revert', () => {
 
 describe('a refused revert', () => {
   it.each([
-    ['is not there (apply_revert_unknown_target_is_rejected)', 'n99', 'revert target n99 not found in message history'],
+    ['does not exist (apply_revert_unknown_target_is_rejected)', 'n99', 'revert target n99 not found in message history'],
     ['was abandoned', 'n4', 'revert refused: n4 was abandoned by an earlier revert'],
-  ])('reports that the target %s, and changes nothing', async (_, step, reason) => {
+  ])('reports that the target %s and changes nothing', async (_, step, reason) => {
     const { agent, events, model } = await playReverts([looking, looking, revert('n2', 'x'), revert(step, 'y'), done])
     expect(ofType(events, 'revertApplied').map(({ applied, reason: why }) => [applied, why])).toEqual([
       [true, undefined],
@@ -176,11 +176,11 @@ describe('a refused revert', () => {
     ])
     expect(agent.checkpoint().state.reverts).toHaveLength(1)
     const last = requestText(model.provider.requests.at(-1))
-    expect(last).toContain('it was refused')
+    expect(last).toContain('the revert was refused')
     expect(last).not.toContain('[lesson] y')
   })
 
-  it('refuses if the user has spoken since (apply_revert_refuses_when_span_contains_user_message)', async () => {
+  it('rejects a revert across a user message (apply_revert_refuses_when_span_contains_user_message)', async () => {
     const { agent, events, model } = await playReverts([looking, done, looking, revert('n2', 'x'), done])
     const run = agent.prompt('changed my mind')
     const later: typeof events = []
@@ -192,7 +192,7 @@ describe('a refused revert', () => {
     expect(requestText(model.provider.requests.at(-1))).toContain('seen 1;')
   })
 
-  it('refuses if the user steered during the run', async () => {
+  it('rejects a revert if the user steered during the run', async () => {
     const { agent, model } = await playReverts([done, looking, looking, revert('n3', 'x'), done])
     const run = agent.prompt('start')
     await seen(run, 'toolExecutionStart')
@@ -203,7 +203,7 @@ describe('a refused revert', () => {
     expect(requestText(model.provider.requests.at(-1))).toContain('mind the gap')
   })
 
-  it('refuses if that part was compacted', async () => {
+  it('rejects a revert to a compacted node', async () => {
     const contextConfig = {
       maxContextTokens: 1000,
       systemPromptTokens: 0,
@@ -220,7 +220,7 @@ describe('tag decay', () => {
   const young = revertTool({ windowTurns: 2, keepCount: 0 })
   const look = tool('look', () => 'seen')
 
-  it('removes lessons from the request after some turns', async () => {
+  it('removes lessons from requests after the configured number of turns', async () => {
     const script = [looking, revert('n0', 'old news'), looking, looking, looking, looking, done]
     const { agent, model } = await playReverts(script, { tools: [look, young] })
     const shown = model.provider.requests.map((request) => requestText(request).includes('[lesson] old news'))
@@ -228,7 +228,7 @@ describe('tag decay', () => {
     expect(agent.checkpoint().state.reverts?.[0]?.tag.text).toBe('old news')
   })
 
-  it('removes old lessons across runs, and keeps outcomes (revert_render_policy_strips_old_lesson_tags_from_llm_prompt)', async () => {
+  it('removes old lessons in later runs but keeps outcomes (revert_render_policy_strips_old_lesson_tags_from_llm_prompt)', async () => {
     const script = [looking, revert('n0', 'the lesson'), looking, revert('n0', 'the outcome', 'completion'), done]
     const { agent, model } = await playReverts([...script, done, done, done], { tools: [look, young] })
     for (const said of ['one', 'two', 'three']) await agent.prompt(said).result
@@ -237,7 +237,7 @@ describe('tag decay', () => {
     expect(requestText(model.provider.requests.at(-1))).toContain('[outcome] the outcome')
   })
 
-  it('keeps the newest tag of each kind at any age', async () => {
+  it('keeps the newest tag of each kind regardless of age', async () => {
     const keepOne = revertTool({ windowTurns: 0, keepCount: 1 })
     const script = [looking, revert('n0', 'first'), looking, revert('n0', 'second'), looking, looking, done]
     const { model } = await playReverts(script, { tools: [look, keepOne] })
@@ -248,7 +248,7 @@ describe('tag decay', () => {
 })
 
 describe('revert with prune and compaction', () => {
-  it('applies both in one turn, the prune first', async () => {
+  it('applies a prune before a revert in the same turn', async () => {
     const both: ScriptedStep = {
       toolCalls: [revertCall('n4', 'kept'), { name: 'prun_with_memo', arguments: { tokens: 1, memo: 'gone' } }],
     }
@@ -263,7 +263,7 @@ describe('revert with prune and compaction', () => {
     expect(last).toContain('[lesson] kept')
   })
 
-  it('keeps pruned calls out after a revert', async () => {
+  it('omits pruned calls after a revert', async () => {
     const { model } = await playReverts([
       looking,
       looking,
@@ -277,7 +277,7 @@ describe('revert with prune and compaction', () => {
     expect(last).toContain('[lesson] back')
   })
 
-  it('leaves abandoned parts out of a compaction, and keeps the tag', async () => {
+  it('omits abandoned nodes from a compaction but keeps the tag', async () => {
     const contextConfig = {
       maxContextTokens: 1000,
       systemPromptTokens: 0,
@@ -315,7 +315,7 @@ describe('revert with prune and compaction', () => {
 })
 
 describe('revert and journal', () => {
-  it('journals the revert before the next request', async () => {
+  it('records the revert before the next request', async () => {
     const entries: JournalEntry[] = []
     const journal: Journal = { append: async ({ entry }) => void entries.push(entry) }
     const script = [looking, revert('n0', 'x'), done]
@@ -332,7 +332,7 @@ describe('revert and journal', () => {
     expect(stored).toEqual(agent.messages)
   })
 
-  it('ends the run if the journal rejects the revert', async () => {
+  it('ends the run if recording the revert fails', async () => {
     const journal: Journal = {
       append: async ({ entry }) => {
         if (entry.type === 'revert') throw new Error('disk full')

@@ -50,7 +50,7 @@ describe('output schema of a model with native structured output', () => {
     },
   )
 
-  it('sends the schema together with the effort and tools', async () => {
+  it('sends the schema together with effort and tools', async () => {
     const { body } = await encoded('claude-opus-4-8', { responseFormat: format, thinking: 'high', tools: [look] })
     expect(body.output_config).toEqual({ effort: 'high', format: { type: 'json_schema', schema: closed } })
     expect(body.thinking).toEqual({ type: 'adaptive', display: 'summarized' })
@@ -62,7 +62,7 @@ describe('output schema of a model with native structured output', () => {
     ['an open object', { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: true }],
     ['any object inside a list', { type: 'object', properties: { all: { type: 'array', items: { type: 'object' } } } }],
     ['an open branch', { type: 'object', properties: { a: { anyOf: [{ type: 'object', additionalProperties: {} }, { type: 'null' }] } } }],
-    ['names by pattern', { type: 'object', properties: {}, patternProperties: { '^x': {} } }],
+    ['pattern properties', { type: 'object', properties: {}, patternProperties: { '^x': {} } }],
   ])('uses an answer tool if closing the schema would change it: %s', async (_what, open) => {
     const { body } = await encoded('claude-sonnet-4-6', { responseFormat: { type: 'jsonSchema', name: 'x', schema: open } })
     expect(body.tools).toMatchObject([{ name: 'respond_json', input_schema: open }])
@@ -72,7 +72,7 @@ describe('output schema of a model with native structured output', () => {
 })
 
 describe('output schema of a model without native structured output', () => {
-  it('forces an answer tool', async () => {
+  it('forces an answer tool for a schema', async () => {
     const { body, warnings } = await encoded('claude-sonnet-4-5', { responseFormat: format })
     expect(body.tools).toMatchObject([{ name: 'respond_json', input_schema: schema }])
     expect(body.tool_choice).toEqual({ type: 'tool', name: 'respond_json' })
@@ -86,7 +86,7 @@ describe('output schema of a model without native structured output', () => {
     expect(warnings.join()).toMatch(/thinking switched off/)
   })
 
-  it('lets the model call other tools first', async () => {
+  it('allows other tool calls before the answer tool', async () => {
     const { body } = await encoded('claude-sonnet-4-5', { responseFormat: format, tools: [look] })
     expect(body.tools).toMatchObject([{ name: 'look' }, { name: 'respond_json' }])
     expect(body.tool_choice).toEqual({ type: 'any' })
@@ -94,7 +94,7 @@ describe('output schema of a model without native structured output', () => {
 })
 
 describe('JSON mode', () => {
-  it('uses an answer tool and forces it if allowed', async () => {
+  it('adds an answer tool, and forces it if allowed', async () => {
     const open = { type: 'object', additionalProperties: true }
     const forced = await encoded('claude-opus-4-8', { responseFormat: { type: 'jsonObject' }, thinking: 'high' })
     expect(forced.body).toMatchObject({
@@ -105,10 +105,10 @@ describe('JSON mode', () => {
     const asked = await encoded('claude-opus-5-5', { responseFormat: { type: 'jsonObject' } })
     expect(asked.body).toMatchObject({ tools: [{ name: 'respond_json' }] })
     expect(asked.body).not.toHaveProperty('tool_choice')
-    expect(asked.warnings.join()).toMatch(/cannot be made/)
+    expect(asked.warnings.join()).toMatch(/cannot enforce/)
   })
 
-  it('adds no tool for text output', async () => {
+  it('adds no answer tool for text output', async () => {
     const { body } = await encoded('claude-opus-4-8', { responseFormat: { type: 'text' } })
     expect(body).toEqual((await encoded('claude-opus-4-8', {})).body)
   })
@@ -126,7 +126,7 @@ describe('an agent with an answer tool', () => {
   ]
   const bytes = new TextEncoder().encode(frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join(''))
 
-  it('ends after one call and streams its arguments as text', async () => {
+  it("ends after one call, and streams the answer tool's arguments as text", async () => {
     let calls = 0
     const send: typeof fetch = (...args) => {
       calls += 1
@@ -163,9 +163,9 @@ describe('documents with citations', () => {
     const changes = { messages: asking(document({ citations: true })), responseFormat: format }
     const { body, warnings } = await encoded('claude-opus-4-8', { ...changes, cache: { type: 'disabled' } })
     expect(documentsOf(body)).toEqual([{ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' } }])
-    expect(warnings).toEqual([expect.stringContaining('citations left out')])
+    expect(warnings).toEqual([expect.stringContaining('citations omitted')])
     await expect(encoded('claude-opus-4-8', { ...changes, strict: true })).rejects.toThrow(
-      /citations left out.*With strict that is an error/s,
+      /citations omitted.*With strict, this is an error/s,
     )
   })
 
@@ -180,7 +180,7 @@ describe('documents with citations', () => {
     expect(documentsOf((await encoded('claude-opus-4-8', { messages: asking(wished) })).body)).toMatchObject([citing])
   })
 
-  it('keeps citations if an answer tool takes the output', async () => {
+  it('keeps citations if an answer tool carries the output', async () => {
     const changes = { messages: asking(document({ citations: true })), responseFormat: { type: 'jsonObject' } as const }
     const { body, warnings } = await encoded('claude-opus-4-8', changes)
     expect(documentsOf(body)).toMatchObject([citing])
@@ -206,7 +206,7 @@ describe('documents with citations', () => {
     expect([...documentsOf(body), ...results]).toMatchObject([citing, citing, citing])
   })
 
-  it('warns about documents that get citations without asking for them', async () => {
+  it('warns about documents that get citations without requesting them', async () => {
     const { body, warnings } = await encoded('claude-opus-4-8', {
       messages: asking(document({ citations: true }), document({ citations: false })),
     })

@@ -31,7 +31,7 @@ const responseFormat = fc.constantFrom<ResponseFormat>(
 )
 
 describe('cache breakpoints', () => {
-  it('sets at most four, only as the strategy demands', async () => {
+  it('sets at most four breakpoints, as the strategy requires', async () => {
     const tools = fc.constantFrom([], [look], [look, { ...look, name: 'more' }])
     const systemPrompt = fc.constantFrom('', ' ', 'Be brief.')
     const id = fc.constantFrom('claude-sonnet-4-5', 'claude-opus-4-8', 'claude-opus-5-5')
@@ -53,7 +53,7 @@ describe('cache breakpoints', () => {
     )
   })
 
-  it('marks a prefix that the next request begins with', async () => {
+  it('places a breakpoint at a prefix of the next request', async () => {
     const first = [user('One'), answer([{ type: 'text', text: 'Two.' }]), user('Three')]
     const before = await bodyFor(request('claude-test', { messages: first }))
     const after = await bodyFor(request('claude-test', { messages: [...first, answer([{ type: 'text', text: 'Four.' }]), user('Five')] }))
@@ -62,7 +62,7 @@ describe('cache breakpoints', () => {
     expect(after.system).toEqual(before.system)
   })
 
-  it('counts no cached token twice in the usage', async () => {
+  it('counts each cached token only once', async () => {
     const usage = { input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 80, cache_creation_input_tokens: 10 }
     const frames = [
       { type: 'message_start', message: { usage } },

@@ -118,7 +118,7 @@ describe.each(samples.map((sample) => [sample.name, sample] as const))('%s', (_n
   })
 })
 
-it.skipIf(pauses.length < 2)('an answer in two parts is one message, and goes back as one', async () => {
+it.skipIf(pauses.length < 2)('joins a paused and continued response into one message', async () => {
   const [one, two] = pauses
   if (one === undefined || two === undefined) throw new Error('no parts')
   const half = await read([sseOf(one)])
@@ -166,7 +166,7 @@ it('keeps an unknown block with its deltas, warns once and sends it back', async
   expect(sent).toEqual([{ ...wire, beams: [1, 2, 3], hue: 'red', size: 5 }, ok])
 })
 
-it('shows text in an unknown block and keeps the block', async () => {
+it('shows the text of an unknown block and keeps the block', async () => {
   const { message, sent } = await beganWith({ type: 'hologram', id: 'h' }, { type: 'text_delta', text: 'Hear.' })
   expect(message.content).toMatchObject([{ type: 'text', text: 'Hear.' }, { type: 'opaque', kind: 'hologram' }, ok])
   expect(sent).toEqual([{ type: 'text', text: 'Hear.' }, { type: 'hologram', id: 'h' }, ok])
@@ -180,7 +180,7 @@ it('sends a server-side compaction summary back unchanged', async () => {
   expect(sent).toEqual([{ type: 'compaction', ...summary }, ok])
 })
 
-it('sends the toolset of a tool back and shows no bytes of a fetched page', async () => {
+it("sends a tool's toolset back, and hides the bytes of a fetched page", async () => {
   const call = { type: 'tool_use', id: 't1', name: 'click', input: { at: 1 }, toolset_name: 'browser' }
   expect((await beganWith(call)).sent).toEqual([call, ok])
   const content = { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0xLjQK' }, title: 'A' }

@@ -69,7 +69,7 @@ describe('a continuation of a paused response', () => {
     (fail().status === 401 ? [1] : [1, 2]).map((count) => ({ name, fail, count })),
   )
 
-  it.each(cases)('sends the paused blocks again, unchanged, after $name ($count times)', async ({ fail, count }) => {
+  it.each(cases)('resends the paused blocks unchanged after $name ($count times)', async ({ fail, count }) => {
     const { sent, fetch } = service(() => stream(paused), ...Array.from({ length: count }, () => fail))
     const agent = new Agent({ model: anthropic('claude-opus-4-6', { apiKey: credentials, fetch }), retry: fastRetry })
     const result = await agent.prompt('Tea?').result
@@ -97,9 +97,9 @@ const halfSaid = [...half, { type: 'content_block_delta', index: 1, delta: { typ
 
 describe('a continuation that fails after partial output', () => {
   it.each([
-    ['is cut', () => stream(halfSaid)],
-    ['has an error in its stream', () => stream([...halfSaid, { type: 'error', error: { type: 'overloaded_error', message: 'no' } }])],
-  ])('retries from the paused blocks when it %s', async (_name, fail) => {
+    ['is truncated', () => stream(halfSaid)],
+    ['contains a stream error', () => stream([...halfSaid, { type: 'error', error: { type: 'overloaded_error', message: 'no' } }])],
+  ])('retries from the paused blocks if it %s', async (_name, fail) => {
     const { sent, fetch } = service(() => stream(paused), fail)
     const agent = new Agent({ model: anthropic('claude-opus-4-6', { apiKey: 'k', fetch }), retry: fastRetry })
     const run = agent.prompt('Tea?')
@@ -147,7 +147,7 @@ const overloaded = () => failure(529, 'overloaded_error')
 const types = (message: Sent | undefined) => (message?.content as { type: string }[] | undefined)?.map(({ type }) => type)
 
 describe('a paused response', () => {
-  it('continues after a second pause and failures, with each text once', async () => {
+  it('continues after a second pause and failures, without repeated text', async () => {
     const { sent, fetch } = service(
       () => stream(paused),
       overloaded,
@@ -163,7 +163,7 @@ describe('a paused response', () => {
     expect(types(sent[4]?.at(-1))).toEqual([...first, 'web_search_tool_result', 'text', 'server_tool_use'])
   })
 
-  it('continues with a tool call whose result follows the whole message', async () => {
+  it('continues with a tool call, and sends its result after the whole message', async () => {
     const { sent, fetch } = service(
       () => stream(paused),
       overloaded,
@@ -179,7 +179,7 @@ describe('a paused response', () => {
     expect(types(sent[3]?.at(-1))).toEqual(['tool_result'])
   })
 
-  it('keeps its blocks when the run is stopped during its continuation', async () => {
+  it('keeps the paused blocks if the run stops during the continuation', async () => {
     const { fetch } = service(
       () => stream(paused),
       () => new Response(new ReadableStream({ start: (body) => body.enqueue(bytesOf(halfSaid)) })),
@@ -196,7 +196,7 @@ describe('a paused response', () => {
     ])
   })
 
-  it('stays with the model that began it despite a fallback', async () => {
+  it('stays with the model that started it, despite a fallback', async () => {
     const [first, second] = [service(() => stream(paused), overloaded), service()]
     const result = await new Agent({ model: fallback([model(first.fetch), model(second.fetch)]), retry: fastRetry }).prompt('Tea?').result
     expect(result).toMatchObject({ status: 'completed', text: 'I look. Tea.' })

@@ -91,7 +91,7 @@ const names = [...Object.keys(finished), ...Object.keys(failed)]
 const replay = (pieces: Iterable<Uint8Array>) => streamed(answering(pieces), {}, undefined, model)
 
 describe('the Messages decoder', () => {
-  it.each(Object.entries(finished))('reads %s', async (name, expected) => {
+  it.each(Object.entries(finished))('decodes the recorded stream %s', async (name, expected) => {
     const { message, error, events } = await replay([fixture(`anthropic/${name}.sse`)])
     expect(error).toBeUndefined()
     expect(message).toMatchObject(expected)
@@ -99,7 +99,7 @@ describe('the Messages decoder', () => {
     expect(events[0]).toEqual({ type: 'start', message })
   })
 
-  it.each(Object.entries(failed))('fails on %s and keeps what came', async (name, expected) => {
+  it.each(Object.entries(failed))('fails on the recorded stream %s and keeps the partial response', async (name, expected) => {
     const { error } = await replay([fixture(`anthropic/${name}.sse`)])
     expect(error).toBeInstanceOf(ProviderError)
     if (!(error instanceof ProviderError)) return
@@ -110,11 +110,11 @@ describe('the Messages decoder', () => {
   })
 })
 
-describe('the laws of decoding', () =>
+describe('Anthropic decoding laws', () =>
   decodeLaws({ names, bytesOf: (name) => fixture(`anthropic/${name}.sse`), replay, fragmentations: runs(100, 10_000) }))
 
 describe('a truncated or damaged stream', () => {
-  it.each(names)('reports %s cut at any byte as a network error and runs no partial call', async (name) => {
+  it.each(names)('reports %s truncated at any byte as a network error, and runs no partial call', async (name) => {
     const bytes = fixture(`anthropic/${name}.sse`)
     const text = new TextDecoder().decode(bytes)
     const terminal = Buffer.byteLength(text.slice(0, Math.max(0, text.indexOf('event: message_stop'))))
@@ -144,7 +144,7 @@ describe('a truncated or damaged stream', () => {
     expect(message).toMatchObject(finished.text ?? {})
   })
 
-  it('survives any JSON in place of an event', async () => {
+  it('returns a message or an error for any JSON event', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(fc.jsonValue(), anyEvent()), { maxLength: 6 }), async (events) => {
         const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')

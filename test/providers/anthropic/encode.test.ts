@@ -26,7 +26,7 @@ describe('the request URL and headers', () => {
     ['https://proxy.example/anthropic', 'https://proxy.example/anthropic/v1/messages'],
     ['https://proxy.example/v1/', 'https://proxy.example/v1/messages'],
     ['https://proxy.example/a?tenant=1', 'https://proxy.example/a/v1/messages?tenant=1'],
-  ])('%s', async (baseUrl, url) => {
+  ])('derives the URL from baseUrl %s', async (baseUrl, url) => {
     expect((await encoded(baseUrl === undefined ? {} : { baseUrl })).url).toBe(url)
   })
 
@@ -45,7 +45,7 @@ describe('the request URL and headers', () => {
     expect((await encoded({ dangerouslyAllowBrowser: true })).headers[name]).toBe('true')
   })
 
-  it('prefers headers of the model in any case and redacts secrets', async () => {
+  it('prefers model headers in any letter case, and redacts secrets', async () => {
     const made = await encoded({ headers: { 'Anthropic-Version': '2026-10-21', 'X-Gateway-Token': 'hush', 'anthropic-beta': 'a' } })
     expect(made.headers).toMatchObject({ 'anthropic-version': '2026-10-21', 'x-gateway-token': 'hush', 'anthropic-beta': 'a' })
     expect(made.redactedHeaders).toMatchObject({
@@ -90,11 +90,11 @@ describe('thinking', () => {
     ['claude-opus-4-6', 'max', adaptive, { effort: 'max' }],
     ['claude-sonnet-5', 'xhigh', adaptive, { effort: 'xhigh' }],
     ['claude-unheard-of-9', 'max', adaptive, { effort: 'max' }],
-  ] as const)('%s at %s', async (id, level, thinking, output_config) => {
+  ] as const)('maps thinking for %s at %s', async (id, level, thinking, output_config) => {
     expect(await fields(id, level)).toMatchObject({ thinking, output_config })
   })
 
-  it('omits thinking for MiniMax-M3 at off', async () => {
+  it('omits thinking for MiniMax-M3 if thinking is off', async () => {
     const gateway = { baseUrl: 'https://gateway.example' }
     const body = await bodyFor(request('MiniMax-M3', { thinking: 'off' }, gateway), gateway)
     expect(body).toMatchObject({ model: 'MiniMax-M3' })
@@ -137,7 +137,7 @@ describe('thinking', () => {
     expect(await bodyFor(request('claude-opus-5-5', {}, { reasoning: false }))).not.toHaveProperty('output_config')
   })
 
-  it('omits the budget during a tool loop that began without thinking', async () => {
+  it('omits the budget in a tool loop that started without thinking', async () => {
     const messages = [user('Hi'), answer([call('c1')], { model: 'claude-sonnet-4-5' }), result('c1')]
     const made = request('claude-sonnet-4-5', { messages, thinking: 'low' })
     expect(await bodyFor(made)).not.toHaveProperty('thinking')
@@ -152,7 +152,7 @@ describe('cache breakpoints', () => {
     return JSON.stringify(body, (key, value) => (key === 'input_schema' ? undefined : value))
   }
 
-  it('marks system, last tool, previous request end and last block with auto', async () => {
+  it('sets cache breakpoints on system, last tool, previous request end and last block with auto', async () => {
     const body = await bodyFor(request('claude-test', { messages, tools: [tool('a'), tool('b')] }))
     expect(body.system).toEqual([{ type: 'text', text: 'Be brief.', ...breakpoint }])
     expect(body.tools).toMatchObject([{ name: 'a' }, { name: 'b', ...breakpoint }])
@@ -164,11 +164,11 @@ describe('cache breakpoints', () => {
     expect(JSON.stringify(body).split('cache_control')).toHaveLength(5)
   })
 
-  it('sets none if disabled', async () => {
+  it('sets no cache breakpoint if disabled', async () => {
     expect(await marks({ type: 'disabled' })).not.toContain('cache_control')
   })
 
-  it('sets only the requested ones with manual', async () => {
+  it('sets only the requested cache breakpoints with manual', async () => {
     const none = { cacheSystem: false, cacheTools: false, cacheMessages: false }
     for (const [part, count] of [
       ['cacheSystem', 1],
@@ -179,7 +179,7 @@ describe('cache breakpoints', () => {
     }
   })
 
-  it('marks no thinking block', async () => {
+  it('sets no cache breakpoint on a thinking block', async () => {
     const thinking = { type: 'thinking', thinking: 'hm', signature: 's' } as const
     const body = await bodyFor(
       request('claude-opus-4-6', { messages: [user('a'), answer([thinking, call('c1')], { model: 'claude-opus-4-6' }), result('c1')] }),
@@ -187,7 +187,7 @@ describe('cache breakpoints', () => {
     expect(JSON.stringify(Object(body.messages)[1])).not.toContain('cache_control')
   })
 
-  it('marks the last block after media of the last message are left out', async () => {
+  it('sets a cache breakpoint on the last block after media are omitted', async () => {
     const asked: Message = { ...user('What?'), content: [image, image, { type: 'text', text: 'What?' }] }
     const body = await bodyFor(request('claude-test', { messages: [asked] }))
     expect(body.messages).toMatchObject([
@@ -217,7 +217,7 @@ describe('cache breakpoints', () => {
     )
   })
 
-  it('marks a single message', async () => {
+  it('sets a cache breakpoint on a single message', async () => {
     expect((await marks({ type: 'auto' }, [user('one')])).split('cache_control')).toHaveLength(4)
   })
 })
@@ -238,7 +238,7 @@ describe('messages', () => {
     ])
   })
 
-  it('moves images of a failed result behind all results, before user text', async () => {
+  it('moves images of a failed result after all results, before user text', async () => {
     const messages = [user('a'), answer([call('c1'), call('c2')]), result('c1', [image], true), result('c2'), user('why?')]
     expect((await wireMessages(messages))[2]?.content).toMatchObject([
       { type: 'tool_result', tool_use_id: 'c1', is_error: true, content: '(see attached image)' },
@@ -258,7 +258,7 @@ describe('messages', () => {
     expect(first?.content).toMatchObject([{ text: 'a\ufffd \\ud800 😀' }, { type: 'text', text: expect.stringContaining('image') }])
   })
 
-  it('makes names legal and merges root unions of a schema into properties', async () => {
+  it('replaces invalid tool names, and merges root unions into properties', async () => {
     const union = tool('u', { anyOf: [{ properties: { a: { type: 'string' } } }, { properties: { b: { type: 'number' } } }] })
     const history = [user('a'), answer([{ type: 'toolCall', id: 'c1', name: 'functions.read file', arguments: {} }]), result('c1')]
     const body = await bodyFor(request('claude-test', { messages: history, tools: [union] }))
@@ -273,7 +273,7 @@ describe('messages', () => {
     expect(body).not.toHaveProperty('tools')
   })
 
-  it('encodes the same history to the same bytes and nothing twice', async () => {
+  it('encodes the same history to the same bytes, and each message only once', async () => {
     const { provider } = anthropic('claude-test')
     let reads = 0
     const counted = {
@@ -312,28 +312,28 @@ describe('reasoning that is bound to its prefix', () => {
     ['thinking', '{"type":"thinking","thinking":"Let me see.","signature":"c2ln"}'],
     ['omitted-thinking', '{"type":"thinking","thinking":"","signature":"b21p"}'],
     ['redacted', '{"type":"redacted_thinking","data":"cmVkYWN0ZWQ="}'],
-  ])('sends %s back byte for byte over many turns while the prefix stands', async (name, block) => {
+  ])('sends %s back byte for byte over many turns while the prefix is unchanged', async (name, block) => {
     const first = await answered(name, [user('Hi')])
     expect(await sent([user('Hi'), first, user('More')])).toContain(block)
     const second = await answered(name, [user('Hi'), first, user('More')])
     expect((await sent([user('Hi'), first, user('More'), second, user('And?')])).split(block)).toHaveLength(3)
   })
 
-  it('omits reasoning after a change of its prefix', async () => {
+  it('omits reasoning after its prefix changed', async () => {
     const first = await answered('thinking', [user('Hi')])
     expect(await sent([user('Hello'), first, user('More')])).not.toContain('thinking')
     expect(await sent([user('Hi'), first, user('More')], { systemPrompt: 'Be long.' })).not.toContain('thinking')
     expect(await sent([user('Hi'), first, user('More')], { tools: [tool('new')] })).not.toContain('thinking')
   })
 
-  it('omits reasoning for another model and another provider of the same model', async () => {
+  it('omits reasoning for another model or provider', async () => {
     const first = await answered('thinking', [user('Hi')])
     expect(await sent([user('Hi'), first, user('More')], {}, 'claude-opus-4-7')).not.toContain('thinking')
     const model = anthropic(id, { provider: 'gateway' }).config
     expect(await sent([user('Hi'), first, user('More')], { model })).not.toContain('thinking')
   })
 
-  it('binds later reasoning to the prefix without the omitted reasoning', async () => {
+  it('binds later reasoning to the prefix without omitted reasoning', async () => {
     const first = await answered('thinking', [user('Hi')])
     const compacted = [user('Summary'), first, user('More')]
     const second = await answered('thinking', compacted)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { anthropic } from '../../../src/providers/anthropic/index.ts'
 
-it('has documented defaults and no key in the configuration', async () => {
+it('sets documented defaults, without a key in the configuration', async () => {
   const { config, provider, credentials } = anthropic('claude-sonnet-4-6', { apiKey: 'sk-canary' })
   expect(config).toEqual({
     id: 'claude-sonnet-4-6',
@@ -21,7 +21,7 @@ it('has documented defaults and no key in the configuration', async () => {
   expect(anthropic('claude-sonnet-4-6')).not.toHaveProperty('credentials')
 })
 
-it('prefers options over defaults and strips the trailing slash of the base URL', () => {
+it('prefers options over defaults, and strips a trailing slash from the base URL', () => {
   const cost = { inputPerMillion: 3, outputPerMillion: 15, cacheReadPerMillion: 0.3, cacheWritePerMillion: 3.75 }
   const changes = {
     name: 'Sonnet',

@@ -22,7 +22,7 @@ const history = anyHistory({
 })
 
 describe('any history', () => {
-  it.each(['claude-opus-4-8', 'claude-opus-4-6', 'claude-unheard-of-9'])('encodes to a legal request: %s', async (model) => {
+  it.each(['claude-opus-4-8', 'claude-opus-4-6', 'claude-unheard-of-9'])('encodes any history to a valid request: %s', async (model) => {
     await fc.assert(
       fc.asyncProperty(history, fc.constantFrom('off' as const, 'high' as const), async (messages, thinking) => {
         // Half an answer may be the end of a request: the service goes on with it.
@@ -37,7 +37,7 @@ describe('any history', () => {
     )
   })
 
-  it('stays unchanged by encoding and encodes the same twice', async () => {
+  it('leaves the history unchanged, and encodes it the same each time', async () => {
     await fc.assert(
       fc.asyncProperty(history, async (messages) => {
         const before = JSON.stringify(messages)

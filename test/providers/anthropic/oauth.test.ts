@@ -20,7 +20,7 @@ async function rejection(options: AnthropicOptions): Promise<ProviderError> {
 }
 
 describe('an OAuth token', () => {
-  it('requires the option, whatever the key looks like', async () => {
+  it('requires the oauth option, whatever the key looks like', async () => {
     const { headers } = await encoded({})
     expect(headers['x-api-key']).toBe(token)
     expect(headers).not.toHaveProperty('authorization')
@@ -39,14 +39,14 @@ describe('an OAuth token', () => {
     expect(JSON.stringify(redactedHeaders)).not.toContain(token)
   })
 
-  it('accepts another user agent and betas of the caller', async () => {
+  it("accepts another user agent and the caller's betas", async () => {
     const options = { oauth: { userAgent: 'my-cli/1' }, headers: { 'Anthropic-Beta': 'other-2026-01-01' } }
     const { headers } = await encoded(options)
     expect(headers['user-agent']).toBe('my-cli/1')
     expect(headers['anthropic-beta']).toBe('claude-code-20250219,oauth-2025-04-20,other-2026-01-01')
   })
 
-  it('prepends its identity to the system prompt and sets the breakpoint after it', async () => {
+  it('prepends the Claude Code identity, with the breakpoint after the system prompt', async () => {
     const name = { type: 'text', text: "You are Claude Code, Anthropic's official CLI for Claude." }
     const marked = { cache_control: { type: 'ephemeral' } }
     const body = await bodyFor(request('claude-test', {}, { oauth: true }), { oauth: true })

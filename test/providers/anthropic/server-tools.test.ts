@@ -35,7 +35,7 @@ const found = {
 }
 
 describe('Anthropic web search', () => {
-  it('declares, pauses, continues and sends back a search', async () => {
+  it('declares, pauses, continues and sends back a web search', async () => {
     const { asked, fetch } = service(
       [started('a'), ...block(0, search), ...ended('pause_turn')],
       [started('b'), ...block(0, found), ...block(1, { type: 'text', text: 'Tea.' }), ...ended('end_turn')],
@@ -54,7 +54,7 @@ describe('Anthropic web search', () => {
     expect(asked[2]?.body.messages[1]?.content).toEqual([search, found, expect.objectContaining({ text: 'Tea.' })])
   })
 
-  it('omits a search without a result from the history', async () => {
+  it('omits an unfinished search from the next request', async () => {
     const { asked, fetch } = service(
       [started('a'), ...block(0, { type: 'text', text: 'I look.' }), ...block(1, search), ...ended('end_turn')],
       [started('b'), ...block(0, { type: 'text', text: 'No.' }), ...ended('end_turn')],
@@ -107,17 +107,17 @@ it.each([
   [[{ type: 'url', name: 'docs', url: 'https://x.org/' }], 'has no toolset'],
   [[{ type: 'web_search_20260318', name: 'web_search', defer_loading: true }], 'every tool has defer_loading'],
   [[{ name: 'web_search' }], 'has no type'],
-])('rejects an invalid server tool by name: %j', (serverTools, words) => {
+])('rejects an invalid hosted tool and names it: %j', (serverTools, words) => {
   expect(() => anthropic('claude-opus-4-6', { apiKey: 'k', serverTools })).toThrow(words)
 })
 
-it('leaves requests without server tools unchanged', async () => {
+it('leaves requests without hosted tools unchanged', async () => {
   const body = await bodyFor(request('claude-opus-4-6', { messages: [user('Hi')] }))
   expect(body).not.toHaveProperty('tools')
   expect(body).not.toHaveProperty('mcp_servers')
 })
 
-describe('results of a tool that is no longer declared', () => {
+describe('results of a hosted tool that is no longer declared', () => {
   const ran = (id: string, name: string): Content => {
     const call = { type: 'server_tool_use', id, name, input: { query: 'Tea' } }
     const found = { type: 'web_search_tool_result', tool_use_id: id, content: [] }
@@ -144,14 +144,14 @@ describe('results of a tool that is no longer declared', () => {
     return (messages as WireMessages)[1]?.content
   }
 
-  it('sends them as text that nothing depends on', async () => {
+  it('sends the results of an undeclared tool as text', async () => {
     const mcp = anthropicTools.mcp({ name: 'docs', url: 'https://mcp.example.org/' })
     const told = { type: 'text', text: expect.stringContaining('A <https://a>') }
     expect(await sent([mcp])).toMatchObject([told, told, { id: 'c' }, { type: 'web_search_tool_result' }, { type: 'text', text: 'Tea.' }])
     expect((await sent([mcp]))?.at(-1)).toEqual({ type: 'text', text: 'Tea.' })
   })
 
-  it('sends them back if declared; web tools declare code execution too', async () => {
+  it('sends results back for declared tools, including code execution of web tools', async () => {
     const content = await sent([anthropicTools.webSearch()])
     expect(content?.map(({ type }) => type)).toEqual([
       ...['server_tool_use', 'web_search_tool_result', 'server_tool_use', 'web_search_tool_result'],

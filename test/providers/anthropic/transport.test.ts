@@ -29,7 +29,7 @@ describe('an HTTP error', () => {
     [401, errorBody('authentication_error', 'invalid x-api-key'), 'auth', false, /rejected the API key at https:\/\/\S+ \(401\)\. Check/],
     [403, errorBody('permission_error', 'not yours'), 'auth', false, /refused access at \S+ \(403\): not yours\. Check the key/],
     [402, errorBody('billing_error', 'no credit'), 'api', false, /billing/],
-    [429, errorBody('rate_limit_error', 'too many tokens'), 'rateLimited', true, /limiting the rate/],
+    [429, errorBody('rate_limit_error', 'too many tokens'), 'rateLimited', true, /rate limiting/],
     [429, JSON.stringify({ error: { message: 'x', error_code: 'enforced_spend_limit_reached' } }), 'rateLimited', false, /billing/],
     [400, errorBody('invalid_request_error', 'prompt is too long: 213462 tokens > 200000 maximum'), 'contextOverflow', false, /213462/],
     [
@@ -52,19 +52,19 @@ describe('an HTTP error', () => {
     expect(error.partial).toBeUndefined()
   })
 
-  it('waits as long as the response demands', async () => {
+  it('reads the retry delay from response headers', async () => {
     expect((await failure(refusing(429, '', { 'retry-after': '7' }))).retryAfterMs).toBe(7000)
     expect((await failure(refusing(429, '', { 'retry-after': '7', 'retry-after-ms': '250' }))).retryAfterMs).toBe(250)
     const date = new Date(Date.now() + 60_000).toUTCString()
     expect((await failure(refusing(503, '', { 'retry-after': date }))).retryAfterMs).toBeGreaterThan(50_000)
   })
 
-  it('retries or not as x-should-retry says', async () => {
+  it('follows the x-should-retry header', async () => {
     expect((await failure(refusing(500, '', { 'x-should-retry': 'false' }))).isRetryable).toBe(false)
     expect((await failure(refusing(400, '', { 'x-should-retry': 'true' }))).isRetryable).toBe(true)
   })
 
-  it('rejects JSON with status 200 in place of a stream', async () => {
+  it('rejects a JSON body with status 200 in place of a stream', async () => {
     const fetch: typeof globalThis.fetch = async () => Response.json({ error: { type: 'overloaded_error', message: 'Busy' } })
     expect(await failure(fetch)).toMatchObject({ code: 'api', isRetryable: true })
   })
@@ -84,7 +84,7 @@ describe('an HTTP error', () => {
     expect(redirect).toBe('manual')
   })
 
-  it('quotes at most 500 characters', async () => {
+  it('quotes at most 500 characters of the body', async () => {
     expect((await failure(refusing(400, 'x'.repeat(100_000)))).message.length).toBeLessThan(600)
   })
 })
@@ -96,13 +96,13 @@ describe('the connection', () => {
     expect(error.message).toMatch(/api\.anthropic\.com.*Failed to fetch.*baseUrl.*dangerouslyAllowBrowser/)
   })
 
-  it('keeps partial output when it breaks', async () => {
+  it('keeps partial output if the connection breaks', async () => {
     const error = await failure(answering([half], 'break'))
     expect(error).toMatchObject({ code: 'network', isRetryable: true })
     expect(error.partial?.content).toEqual([{ type: 'text', text: 'Grüße 🌍, wörld' }])
   })
 
-  it.each(['hang', 'break'] as const)('ignores "%s" after the terminal event and releases the connection', async (ending) => {
+  it.each(['hang', 'break'] as const)('ignores "%s" after the terminal event, and releases the connection', async (ending) => {
     vi.useFakeTimers()
     const controller = new AbortController()
     const body = bodyOf([text], ending)
@@ -130,14 +130,14 @@ describe('an abort', () => {
     expect(fetch).not.toHaveBeenCalled()
   })
 
-  it('ends a fetch that ignores the signal', async () => {
+  it('ends the call even if fetch ignores the signal', async () => {
     const controller = new AbortController()
     const failed = failure(never, {}, controller.signal)
     controller.abort()
     expect(await failed).toMatchObject({ code: 'cancelled' })
   })
 
-  it('ends a hanging stream, keeps partial output and leaves no listener', async () => {
+  it('ends a hanging stream, keeps partial output and removes the listener', async () => {
     const controller = new AbortController()
     const body = bodyOf([half], 'hang')
     const events: string[] = []
@@ -155,7 +155,7 @@ describe('an abort', () => {
     expect(events).toHaveLength(before)
   })
 
-  it('recognizes an abort by the signal, whatever the engine throws', async () => {
+  it('recognizes an abort by its signal, whatever the engine throws', async () => {
     const controller = new AbortController()
     const fetch: typeof globalThis.fetch = (_url, init) =>
       new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(new TypeError('network error'))))
@@ -164,7 +164,7 @@ describe('an abort', () => {
     expect((await failed).message).toContain('took too long')
   })
 
-  it('leaves no listener after success either', async () => {
+  it('removes the abort listener after success', async () => {
     const controller = new AbortController()
     await streamed(answering([text]), {}, controller.signal)
     expect(getEventListeners(controller.signal, 'abort')).toEqual([])
@@ -238,7 +238,7 @@ describe('stream timeouts', () => {
     expect(late).toBeUndefined()
   })
 
-  it('uses limits of the caller', async () => {
+  it("applies the caller's timeouts", async () => {
     const { early, late } = await outcomeAt(900, answering([half], 'hang'), { idleTimeoutMs: 1000 })
     expect(early).toBeUndefined()
     expect(late).toMatchObject({ code: 'network' })
@@ -249,19 +249,19 @@ describe('the API key', () => {
   const echo = JSON.stringify({ error: { type: 'authentication_error', message: `invalid key ${canary} given` } })
   const leaky: [string, typeof fetch][] = [
     ['an echoed key', refusing(401, echo)],
-    ['an engine that quotes headers', () => Promise.reject(new TypeError(`bad header ${canary}`, { cause: new Error(canary) }))],
+    ['a runtime error that quotes headers', () => Promise.reject(new TypeError(`bad header ${canary}`, { cause: new Error(canary) }))],
     ['an error inside the stream', answering([utf8(`event: error\ndata: ${echo.replace('{', '{"type":"error",')}\n\n`)])],
     ['a damaged event', answering([utf8(`data: {${canary}\n\n`)])],
     ['a broken body', answering([half], 'break')],
   ]
 
-  it.each(leaky)('appears in no error: %s', async (_name, fetch) => {
+  it.each(leaky)('keeps the API key out of the error: %s', async (_name, fetch) => {
     const error = await failure(fetch)
     expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(canary)
     expect(`${JSON.stringify(error)}${error.message}${error.stack}`).not.toContain(canary)
   })
 
-  it('appears in the request but not in the redacted headers', async () => {
+  it('sends the API key, and redacts it in the logged headers', async () => {
     const { provider } = anthropic('claude-test')
     const { headers, redactedHeaders, body } = await provider.encode(request('claude-test'))
     expect(headers['x-api-key']).toBe(canary)
@@ -269,7 +269,7 @@ describe('the API key', () => {
     expect(redactedHeaders['anthropic-version']).toBe('2023-06-01')
   })
 
-  it.each(['', 'two\nlines', 'naïve'])('rejects a key that no header can carry, before sending: %j', async (credential) => {
+  it.each(['', 'two\nlines', 'naïve'])('rejects an invalid header value as key before sending: %j', async (credential) => {
     const { provider } = anthropic('claude-test', { fetch: never })
     const sent = provider.stream(request('claude-test', { credential }), () => undefined, new AbortController().signal)
     await expect(sent).rejects.toMatchObject({ code: 'other', message: expect.stringContaining('API key') })

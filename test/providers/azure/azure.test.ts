@@ -43,15 +43,15 @@ describe('the request URL', () => {
     ['https://r.cognitiveservices.azure.com/', 'https://r.cognitiveservices.azure.com/openai/v1/responses prod'],
     ['https://proxy.example/team/azure', 'https://proxy.example/team/azure/openai/v1/responses prod'],
     ['https://proxy.example/own/responses?tenant=1', 'https://proxy.example/own/responses?tenant=1 prod'],
-  ])('%s', async (baseUrl, expected) => {
+  ])('derives the URL from baseUrl %s', async (baseUrl, expected) => {
     expect(await sent({ baseUrl })).toBe(expected)
   })
 
-  it('uses the resource name', async () => {
+  it('derives the URL from the resource name', async () => {
     expect(await sent({ resource: 'r' })).toBe(`${current} prod`)
   })
 
-  it('uses the dated route only if an API version is given', async () => {
+  it('uses the dated route only with an API version', async () => {
     const dated = 'https://r.openai.azure.com/openai/responses?api-version=2025-04-01-preview'
     expect(await sent({ resource: 'r', apiVersion: '2025-04-01-preview' })).toBe(`${dated} prod`)
     const baseUrl = 'https://r.openai.azure.com/openai/deployments/dep?api-version=2024-10-21'
@@ -73,19 +73,19 @@ describe('the request URL', () => {
 describe('authentication', () => {
   const token = 'eyJhbGciOiJub25lIn0.eyJhdWQiOiJ4In0.c2ln'
   it.each<[string, Partial<AzureOptions>, string, Record<string, string>]>([
-    ['the key of the resource', {}, canary, { 'api-key': canary }],
-    ['a token of Entra ID, by its looks', {}, token, { authorization: `Bearer ${token}` }],
-    ['a token, as told', { auth: 'entra' }, canary, { authorization: `Bearer ${canary}` }],
-    ['a key, as told', { auth: 'apiKey' }, token, { 'api-key': token }],
-  ])('%s', async (_who, options, credential, expected) => {
+    ['the resource key', {}, canary, { 'api-key': canary }],
+    ['an Entra ID token, detected by its format', {}, token, { authorization: `Bearer ${token}` }],
+    ['a token, as configured', { auth: 'entra' }, canary, { authorization: `Bearer ${canary}` }],
+    ['a key, as configured', { auth: 'apiKey' }, token, { 'api-key': token }],
+  ])('sends %s', async (_who, options, credential, expected) => {
     const made = await encoded({ resource: 'r', ...options }, credential)
     expect(made.headers).toEqual({ 'content-type': 'application/json', ...expected })
     expect(JSON.stringify(made.redactedHeaders)).not.toContain(credential)
   })
 })
 
-describe('the model behind a deployment', () => {
-  it('decides what is sent', async () => {
+describe('the underlying model of a deployment', () => {
+  it('encodes the request for the underlying model', async () => {
     expect(await bodyFor(azure('prod', { resource: 'r' }))).toMatchObject({ model: 'prod', reasoning: { effort: 'low' } })
     const plain = await bodyFor(azure('prod', { resource: 'r', underlyingModel: 'gpt-4o' }), { temperature: 0.5 })
     expect(plain).toMatchObject({ model: 'prod', temperature: 0.5 })
@@ -95,7 +95,7 @@ describe('the model behind a deployment', () => {
     expect(effort.reasoning).toEqual({ effort: 'none' })
   })
 
-  it('appears in the configuration, which holds no key', async () => {
+  it('includes the underlying model in the configuration, but no key', async () => {
     const { config, provider } = azure('prod', {
       resource: 'r',
       apiKey: canary,
@@ -118,7 +118,7 @@ describe('the model behind a deployment', () => {
     expect(await bodyFor(restored, { thinking: 'high' })).toMatchObject({ reasoning: { effort: 'low' } })
   })
 
-  it('gets its reasoning back', async () => {
+  it('sends reasoning back to the deployment', async () => {
     const model = azure('prod', { resource: 'r', fetch: answering([fixture('openai-responses/empty-arguments.sse')]) })
     const { message } = await called(model)
     if (message === undefined) throw new Error('no answer')
@@ -153,7 +153,7 @@ describe('an HTTP error', () => {
     expect(await refused(429, throttled)).toMatchObject({ code: 'rateLimited', isRetryable: true })
   })
 
-  it('rejects a redirect without sending the key on', async () => {
+  it('rejects a redirect without forwarding the key', async () => {
     const redirects: (string | undefined)[] = []
     const fetch: typeof globalThis.fetch = async (_url, init) => {
       redirects.push(init?.redirect)

@@ -112,10 +112,10 @@ it('reports an unknown citation location and all output of a hosted tool', async
   expect(warnings).toEqual([expect.stringContaining('"hologram"')])
 })
 
-it('declares hosted tools before client tools and rejects unknown ones by name', async () => {
+it('declares hosted tools before client tools and rejects unknown ones', async () => {
   const { provider, config } = bedrock(id, { apiKey: 'k', serverTools: [bedrockTools.grounding()] })
   const tools = [{ name: 'read', description: 'Reads', parameters: {} }]
   const { toolConfig } = await sentBody<WireBody>(provider, plainRequest(config, { tools, credential, cache: { type: 'disabled' } }))
   expect(toolConfig).toMatchObject({ tools: [{ systemTool: { name: 'nova_grounding' } }, { toolSpec: { name: 'read' } }] })
-  expect(() => bedrock(id, { apiKey: 'k', serverTools: [{ googleSearch: {} }] })).toThrow('is no tool of the service')
+  expect(() => bedrock(id, { apiKey: 'k', serverTools: [{ googleSearch: {} }] })).toThrow('is not a tool of the provider')
 })

@@ -105,7 +105,7 @@ const replay = (pieces: Iterable<Uint8Array>) => streamed(answering(pieces), mad
 const replayLines = (pieces: Iterable<Uint8Array>) => streamed(answering(pieces, 'close', ndjson), made)
 
 describe('the ConverseStream decoder', () => {
-  it.each(Object.entries(finished))('reads %s, binary and as lines', async (name, expected) => {
+  it.each(Object.entries(finished))('decodes the recorded stream %s, binary and as lines', async (name, expected) => {
     for (const outcome of [await replay([bytesOf(name)]), await replayLines([linesOf(name)])]) {
       expect(outcome.error).toBeUndefined()
       expect(outcome.message).toMatchObject(expected)
@@ -114,18 +114,21 @@ describe('the ConverseStream decoder', () => {
     }
   })
 
-  it.each(Object.entries(failed))('fails on %s, binary and as lines, and keeps what came', async (name, expected) => {
-    for (const { error } of [await replay([bytesOf(name)]), await replayLines([linesOf(name)])]) {
-      expect(error).toBeInstanceOf(ProviderError)
-      if (!(error instanceof ProviderError)) continue
-      expect(error).toMatchObject({ code: expected.code, isRetryable: expected.isRetryable })
-      expect(error.message).toMatch(expected.message)
-      expect(error.partial?.content).toEqual(expected.partial)
-      expect(error.partial).toMatchObject({ stopReason: 'error', errorMessage: error.message })
-    }
-  })
+  it.each(Object.entries(failed))(
+    'fails on the recorded stream %s, binary and as lines, and keeps the partial response',
+    async (name, expected) => {
+      for (const { error } of [await replay([bytesOf(name)]), await replayLines([linesOf(name)])]) {
+        expect(error).toBeInstanceOf(ProviderError)
+        if (!(error instanceof ProviderError)) continue
+        expect(error).toMatchObject({ code: expected.code, isRetryable: expected.isRetryable })
+        expect(error.message).toMatch(expected.message)
+        expect(error.partial?.content).toEqual(expected.partial)
+        expect(error.partial).toMatchObject({ stopReason: 'error', errorMessage: error.message })
+      }
+    },
+  )
 
-  it('reads an error that appears only in the headers', async () => {
+  it('reads an error sent only in the headers', async () => {
     const error = awsFrame({ ':message-type': 'error', ':error-code': 'InternalError', ':error-message': 'oops' }, '')
     const outcome = await replay([...framesOf('truncated'), error])
     expect(outcome.error).toMatchObject({ code: 'api', isRetryable: true, message: expect.stringContaining('oops') })
@@ -164,12 +167,15 @@ describe('the end of a message', () => {
   const complete = framesOf('no-metadata')
   const metadata = framesOf('text').at(-1) ?? new Uint8Array()
 
-  it.each(['hang', 'break', 'close'] as const)('accepts messageStop without metadata, then "%s"', async (ending) => {
-    const { message } = await streamed(answering(complete, ending), undefined, undefined, { idleTimeoutMs: 50 })
-    expect(message?.stopReason).toBe('stop')
-  })
+  it.each(['hang', 'break', 'close'] as const)(
+    'accepts messageStop without metadata when the connection ends with "%s"',
+    async (ending) => {
+      const { message } = await streamed(answering(complete, ending), undefined, undefined, { idleTimeoutMs: 50 })
+      expect(message?.stopReason).toBe('stop')
+    },
+  )
 
-  it('waits for metadata that has begun and fails if it is truncated', async () => {
+  it('waits for metadata that has started, and fails if truncated', async () => {
     const { error } = await streamed(answering([...complete, metadata.subarray(0, 20)]))
     expect(error).toMatchObject({ code: 'network', isRetryable: true, message: expect.stringContaining('the rest of its last event') })
   })
@@ -183,18 +189,18 @@ describe('the end of a message', () => {
     })
   })
 
-  it('ignores everything after both', async () => {
+  it('ignores data after messageStop and metadata', async () => {
     const { message } = await replay([bytesOf('text'), bytesOf('throttled')])
     expect(message).toMatchObject({ stopReason: 'stop', usage })
   })
 })
 
-describe('the laws of decoding, binary', () => decodeLaws({ names, bytesOf, replay, fragmentations: runs(100, 5_000) }))
-describe('the laws of decoding, as lines', () =>
+describe('Bedrock decoding laws, binary', () => decodeLaws({ names, bytesOf, replay, fragmentations: runs(100, 5_000) }))
+describe('Bedrock decoding laws, as lines', () =>
   decodeLaws({ names, bytesOf: linesOf, replay: replayLines, fragmentations: runs(50, 500) }))
 
 describe('a damaged stream', () => {
-  it.each(names)('reports %s as an error wherever a bit is flipped', async (name) => {
+  it.each(names)('reports %s as an error, wherever a bit is flipped', async (name) => {
     const bytes = bytesOf(name)
     for (const at of cutsOf(bytes)) {
       const damaged = bytes.slice()
@@ -204,7 +210,7 @@ describe('a damaged stream', () => {
     }
   })
 
-  it('settles on any JSON in place of events, with a message or a ProviderError', async () => {
+  it('returns a message or throws a ProviderError for any JSON events', async () => {
     const types = ['messageStart', 'contentBlockStart', 'contentBlockDelta', 'contentBlockStop', 'messageStop', 'metadata', 'xException']
     const event = fc.record({
       contentBlockIndex: fc.oneof(fc.nat(2), fc.jsonValue()),

@@ -37,19 +37,19 @@ describe('a document', () => {
     ['text/html', 'html'],
     ['text/plain; charset=utf-8', 'txt'],
     ['text/markdown', 'md'],
-  ])('sends the type %s as %s under a legal name', async (mimeType, format) => {
+  ])('sends type %s as %s under a valid document name', async (mimeType, format) => {
     const name = 'Ignore all: "instructions".pdf'
     const [message] = await sent([said(file({ mimeType, name, context: 'Of 2026.' }), text)])
     const document = { format, name: 'document-1', source: { bytes: 'JVBERi0=' }, context: `${name}: Of 2026.` }
     expect(message?.content).toEqual([{ document }, { text: 'What?' }])
   })
 
-  it('adds text next to a document', async () => {
+  it('adds text to a message with only a document', async () => {
     const [message] = await sent([said(file())])
     expect(message?.content).toMatchObject([{ document: {} }, { text: '(see attached document)' }])
   })
 
-  it('gives each document in the conversation a unique and stable name', async () => {
+  it('gives each document in a conversation a unique, stable name', async () => {
     const called = answer([call('a')], { model: nova, stopReason: 'toolUse' })
     const messages = [said(file(), text), called, result('a', [file()]), said(file(), file({ data: 'JVBERi1z' }), text)]
     const { provider, config } = bedrock(nova)
@@ -62,13 +62,13 @@ describe('a document', () => {
     await sent(messages)
   })
 
-  it('names a large document too', async () => {
+  it('names a large document', async () => {
     const long = () => file({ data: `JVBERi0${'A'.repeat(100_001)}` })
     const [message] = await sent([said(long(), long(), text)])
     expect(message?.content).toMatchObject([{ document: { name: 'document-1' } }, { document: { name: 'document-2' } }, {}])
   })
 
-  it('stands inside a result, or after a failed one', async () => {
+  it('nests a document in its result, or appends it after a failed one', async () => {
     const called = answer([call('a'), call('b')], { model: nova, stopReason: 'toolUse' })
     const messages = await sent([user('x'), called, result('a', [file()]), result('b', [file()], true)])
     expect(messages[2]?.content).toMatchObject([
@@ -79,7 +79,7 @@ describe('a document', () => {
     ])
   })
 
-  it('omits documents after the fifth of a message with a warning, but sends text', async () => {
+  it("omits a message's sixth and later documents with a warning", async () => {
     const six = Array.from({ length: 6 }, (_, at) => file({ name: `${at}.pdf` }))
     const [message] = await sent([said(...six, file({ mimeType: 'text/plain', data: btoa('words') }), text)])
     expect(message?.content.filter(({ document }) => document !== undefined)).toHaveLength(5)
@@ -91,10 +91,10 @@ describe('a document', () => {
     expect(await warned([said(...six, text)])).toEqual([expect.stringContaining('takes 5 such files')])
   })
 
-  it('omits documents over the size limit with a warning; newer models take larger PDFs', async () => {
+  it('omits oversized documents with a warning, and allows larger PDFs on newer models', async () => {
     const data = 'A'.repeat(6 * 1024 * 1024 + 4)
     const sheet = said(file({ mimeType: 'text/html', data: btoa('\xff').repeat(2 * 1024 * 1024) }), text)
-    expect(await warned([sheet])).toEqual([expect.stringContaining('this service takes 4718592')])
+    expect(await warned([sheet])).toEqual([expect.stringContaining('this provider accepts 4718592')])
     expect(await warned([said(file({ data: `JVBERi0${'A'.repeat(data.length + 5)}` }), text)])).toEqual([])
   })
 
@@ -106,13 +106,13 @@ describe('a document', () => {
   })
 })
 
-it('counts the same block each time it appears', async () => {
+it('counts a repeated block each time', async () => {
   const same = file()
   const [message] = await sent([said(same, same, same, same, same, same, text)])
   expect(message?.content.filter(({ document }) => document !== undefined)).toHaveLength(5)
 })
 
-describe('citations', () => {
+describe('Bedrock citations', () => {
   it('requests PDF citations for Claude by default, others on demand', async () => {
     const [message] = await wireMessages(
       [said(file(), file({ citations: false }), file({ mimeType: 'text/html' }), file({ mimeType: 'text/html', citations: true }), text)],
@@ -130,11 +130,11 @@ describe('citations', () => {
     const messages = [said(file({ citations: true }), text)]
     const [message] = await sent(messages, claude, { responseFormat })
     expect(message?.content[0]).toEqual({ document: { format: 'pdf', name: 'document-1', source: { bytes: 'JVBERi0=' } } })
-    expect(await warned(messages, claude, { responseFormat })).toContainEqual(expect.stringContaining('citations left out'))
+    expect(await warned(messages, claude, { responseFormat })).toContainEqual(expect.stringContaining('citations omitted'))
   })
 })
 
-it('sends a video to models that accept it', async () => {
+it('sends a video to models that accept video', async () => {
   const video = file({ mimeType: 'video/mp4', data: 'AAAA' })
   const [message] = await sent([said(video, text)])
   expect(message?.content[0]).toEqual({ video: { format: 'mp4', source: { bytes: 'AAAA' } } })

@@ -32,7 +32,7 @@ describe('the request URL', () => {
       'https://bedrock-runtime.us-west-2.amazonaws.com/model/arn%3Aaws%3Abedrock%3Aus-west-2%3A123456789012%3Aapplication-inference-profile%2Fa1b2/converse-stream',
     ],
     ['x.y', { baseUrl: 'https://proxy.example/aws/' }, 'https://proxy.example/aws/model/x.y/converse-stream'],
-  ])('%s %j', async (id, options, url) => {
+  ])('derives the URL for model %s and options %j', async (id, options, url) => {
     expect((await bedrock(id, options).provider.encode(request(id, {}, options))).url).toBe(url)
   })
 
@@ -41,7 +41,7 @@ describe('the request URL', () => {
     ['x.y', { baseUrl: 'https://bedrock-runtime-fips.us-gov-west-1.amazonaws.com' }, 'us-gov-west-1'],
     ['x.y', { baseUrl: 'https://proxy.example', region: 'ap-south-1' }, 'ap-south-1'],
     ['arn:aws:bedrock:eu-west-3::foundation-model/x.y', { baseUrl: 'https://proxy.example' }, 'eu-west-3'],
-  ])('signs for the region of %s %j', async (id, options, region) => {
+  ])('signs for the region of model %s with options %j', async (id, options, region) => {
     const { headers } = await bedrock(id, options).provider.encode(request(id, {}, options))
     expect(headers.authorization).toContain(`/${region}/bedrock/aws4_request`)
   })
@@ -52,7 +52,7 @@ describe('the request URL', () => {
 })
 
 describe('the Converse request body', () => {
-  it('holds messages, system and inferenceConfig.maxTokens (build_bedrock_body)', async () => {
+  it('contains messages, system and inferenceConfig.maxTokens (build_bedrock_body)', async () => {
     expect(await bodyFor(request(llama, { maxTokens: 100, temperature: 0.5 }))).toEqual({
       messages: [{ role: 'user', content: [{ text: 'Hi' }] }],
       system: [{ text: 'Be brief.' }],
@@ -96,7 +96,7 @@ describe('the Converse request body', () => {
     ])
   })
 
-  it('omits status and moves images behind all results for families without support', async () => {
+  it('omits status and moves images after all results for families without support', async () => {
     const history = [user('x'), answer([call('a'), call('b')], { model: llama }), result('a', [image]), result('b')]
     expect((await wireMessages(history, {}, llama))[2]?.content).toEqual([
       { toolResult: { toolUseId: 'a', content: [{ text: '(see attached image)' }] } },
@@ -108,13 +108,13 @@ describe('the Converse request body', () => {
   it.each([
     ['image/jpg', { image: { format: 'jpeg', source: { bytes: 'AA==' } } }],
     ['IMAGE/WEBP', { image: { format: 'webp', source: { bytes: 'AA==' } } }],
-    ['image/tiff', { text: '(image left out: this model does not take image/tiff)' }],
+    ['image/tiff', { text: '(image left out: this model does not accept image/tiff)' }],
   ])('encodes an image of type %s', async (mimeType, block) => {
     const [message] = await wireMessages([{ ...user(''), content: [{ ...image, mimeType }] }])
     expect(message?.content).toEqual([block])
   })
 
-  it('sends ids of nine letters and digits to Mistral models', async () => {
+  it('converts ids for Mistral models to nine letters and digits', async () => {
     const mistral = 'mistral.mistral-large-2407-v1:0'
     const messages = await wireMessages(
       [user('x'), answer([call('tooluse_1'), call('abcDEF123')]), result('tooluse_1'), result('abcDEF123')],
@@ -151,14 +151,14 @@ describe('tools', () => {
     })
   })
 
-  it('merges constants without a type into no type that excludes them', async () => {
+  it('merges untyped constants into a union without excluding them', async () => {
     const union = { anyOf: [{ properties: { a: { type: 'string', const: 'x' } } }, { properties: { a: { const: 7 } } }] }
     const { toolConfig } = await bodyFor(request(llama, { tools: [tool('pick', union)] }))
     const { inputSchema } = Object(toolConfig?.tools[0]?.toolSpec)
     expect(inputSchema.json.properties).toEqual({ a: { anyOf: [{ type: 'string', const: 'x' }, { const: 7 }] } })
   })
 
-  it('keeps declaring tools that the history used after their removal', async () => {
+  it('keeps declaring removed tools that the history uses', async () => {
     const messages = [user('x'), answer([call('a'), call('b', {}, 'odd name')]), result('a'), result('b')]
     const { toolConfig } = await bodyFor(request(llama, { messages }))
     expect(toolConfig?.tools.map((each) => Object(each.toolSpec).name)).toEqual(['read', 'odd_name'])
@@ -197,7 +197,7 @@ describe('reasoning', () => {
     ])
   })
 
-  it('sends reasoning bound to its prefix while the prefix stands', async () => {
+  it('sends prefix-bound reasoning while the prefix is unchanged', async () => {
     const id = 'us.anthropic.claude-opus-4-8'
     const { message } = await streamed(answering([bytesOf('thinking')]), request(id))
     if (message === undefined) throw new Error('no answer')
@@ -226,7 +226,7 @@ describe('thinking', () => {
     ['openai.gpt-oss-120b-1:0', 'minimal', { reasoning_effort: 'low' }, { maxTokens: 8192, temperature: 0.5 }],
     ['openai.gpt-6-sol', 'high', { reasoning: { effort: 'high' } }, { maxTokens: 8192 }],
     [llama, 'high', undefined, { maxTokens: 8192, temperature: 0.5 }],
-  ])('%s, %s', async (id, thinking, additional, inferenceConfig) => {
+  ])('maps thinking for %s, %s', async (id, thinking, additional, inferenceConfig) => {
     const body = await bodyFor(request(id, { thinking, temperature: 0.5, maxTokens: 8192 }))
     expect(body.additionalModelRequestFields).toEqual(additional)
     expect(body.inferenceConfig).toEqual(inferenceConfig)
@@ -237,7 +237,7 @@ describe('thinking', () => {
     expect(warnings).toEqual([expect.stringContaining('thinking level high left out')])
   })
 
-  it('follows the model that the caller names for an ARN', async () => {
+  it('uses the underlying model that the caller names for an ARN', async () => {
     const arn = 'arn:aws:bedrock:us-west-2:123456789012:application-inference-profile/a1b2'
     const made = request(arn, { thinking: 'medium' })
     expect(await bodyFor(made)).not.toHaveProperty('additionalModelRequestFields')
@@ -261,7 +261,7 @@ describe('caching', () => {
     ['anthropic.claude-3-haiku-20240307-v1:0', { type: 'auto' }, [false, false, []]],
     [nova, { type: 'auto' }, [true, false, [2, 4]]],
     [llama, { type: 'auto' }, [false, false, []]],
-  ])('%s %j', async (id, cache, expected) => {
+  ])('marks the cache points of %s with strategy %j', async (id, cache, expected) => {
     expect(await places(id, cache)).toEqual(expected)
   })
 })

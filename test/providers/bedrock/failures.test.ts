@@ -50,7 +50,7 @@ describe('an HTTP error', () => {
       { message: 'Signature expired: 20261129T070000Z is now earlier than 20261129T072000Z' },
       'auth',
       false,
-      /signature has expired: the clock/,
+      /signature has expired: the system clock/,
     ],
     [
       403,
@@ -60,22 +60,8 @@ describe('an HTTP error', () => {
       false,
       /API key at \S+ \(403\)\. Check the key/,
     ],
-    [
-      429,
-      'ThrottlingException',
-      { message: 'Too many tokens, please wait before trying again.' },
-      'rateLimited',
-      true,
-      /limiting the rate/,
-    ],
-    [
-      400,
-      'ThrottlingException',
-      { message: 'Too many tokens, please wait before trying again.' },
-      'rateLimited',
-      true,
-      /limiting the rate/,
-    ],
+    [429, 'ThrottlingException', { message: 'Too many tokens, please wait before trying again.' }, 'rateLimited', true, /rate limiting/],
+    [400, 'ThrottlingException', { message: 'Too many tokens, please wait before trying again.' }, 'rateLimited', true, /rate limiting/],
     [400, 'ValidationException', { message: 'Input is too long for requested model.' }, 'contextOverflow', false, /too long/],
     [400, 'ValidationException', { message: 'The text field in the ContentBlock object is blank' }, 'api', false, /blank/],
     [404, 'ResourceNotFoundException', { message: 'This model version has reached the end of its life.' }, 'api', false, /end of its life/],
@@ -90,30 +76,30 @@ describe('an HTTP error', () => {
     expect(error.message).toMatch(message)
   })
 
-  it.each(["isn't", 'isn’t'])('explains the prefix of a bare model id (%s)', async (not) => {
+  it.each(["isn't", 'isn’t'])('explains that a model id lacks a region prefix (%s)', async (not) => {
     const message = `Invocation of model ID anthropic.claude-opus-4-6-v1 with on-demand throughput ${not} supported. Retry your request with the ID or ARN of an inference profile that contains this model.`
     const error = await failure(refusing(400, { message }, errorType('ValidationException')))
     expect(error).toMatchObject({ code: 'api', isRetryable: false })
     expect(error.message).toMatch(
-      /an inference profile that contains this model\. Put the region of an inference profile before the model id \(us\., eu\., global\.\)/,
+      /an inference profile that contains this model\. Prefix the model id with the region of an inference profile \(us\., eu\., global\.\)/,
     )
   })
 })
 
-describe('errors contain no part of the key', () => {
+describe('the key in Bedrock errors', () => {
   const echo = `${credential} and ${canaries.join(' and ')}`
   const leaks: [string, typeof fetch][] = [
     [
-      'an echo of the signed text',
+      'an echo of the signed string',
       refusing(403, { message: `The Canonical String should have been x-amz-security-token:${canaries[2]}, not ${echo}` }),
     ],
-    ['an engine that quotes headers', () => Promise.reject(new TypeError(`bad header ${echo}`, { cause: new Error(echo) }))],
+    ['a runtime error that quotes headers', () => Promise.reject(new TypeError(`bad header ${echo}`, { cause: new Error(echo) }))],
     ['an exception in the stream', answering([frame('validationException', { message: echo })])],
     ['a damaged event', answering([new TextEncoder().encode(echo)])],
     ['an event that is not JSON', answering([new TextEncoder().encode(`${echo}\n`)], 'close', 'application/x-ndjson')],
   ]
 
-  it.each(leaks)('%s', async (_what, fetch) => {
+  it.each(leaks)('redacts the key in %s', async (_what, fetch) => {
     const error = await failure(fetch)
     const printed = `${inspect(error, { depth: 10, showHidden: true })}${JSON.stringify(error)}${error.message}${error.stack}`
     for (const canary of canaries) expect(printed).not.toContain(canary)

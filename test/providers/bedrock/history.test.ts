@@ -32,7 +32,7 @@ const history = anyHistory({
 const credential = 'bearer-key'
 
 describe('any history', () => {
-  it.each(models)('encodes to a legal request: %s', async (model) => {
+  it.each(models)('encodes any history to a valid request: %s', async (model) => {
     const rules = { ids: model.startsWith('mistral') ? /^[a-zA-Z0-9]{9}$/ : /^[a-zA-Z0-9_-]{1,64}$/, signed: model.includes('claude') }
     await fc.assert(
       fc.asyncProperty(history, fc.constantFrom('off' as const, 'high' as const), async (messages, thinking) => {
@@ -43,7 +43,7 @@ describe('any history', () => {
     )
   })
 
-  it('stays unchanged by encoding and encodes the same twice', async () => {
+  it('leaves the history unchanged, and encodes it the same each time', async () => {
     await fc.assert(
       fc.asyncProperty(history, async (messages) => {
         const before = JSON.stringify(messages)

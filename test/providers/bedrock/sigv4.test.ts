@@ -38,8 +38,8 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-describe.skipIf(!isThere)('the vectors of Bedrock', () => {
-  it.each(vectors.length === 0 ? ['absent'] : vectors.map(({ name }) => name))('%s', async (name) => {
+describe.skipIf(!isThere)('signatureHeaders with recorded Bedrock requests', () => {
+  it.each(vectors.length === 0 ? ['absent'] : vectors.map(({ name }) => name))('signs %s', async (name) => {
     const vector = vectors.find((each) => each.name === name)
     if (vector === undefined) throw new Error('no such vector')
     const { region, credentials, modelId, url, body, expected } = vector
@@ -61,8 +61,8 @@ describe.skipIf(!isThere)('the vectors of Bedrock', () => {
 /** Do not apply: a header twice, or folded over lines. `fetch` sends one line per name, with ", " between the values. */
 const outOfScope = ['get-header-key-duplicate', 'get-header-value-order', 'get-header-value-multiline']
 
-describe.skipIf(!isThere)("the signer against AWS's own suite", () => {
-  it.each(suite.length === 0 ? ['absent'] : suite.filter((name) => !outOfScope.includes(name)))('%s', async (name) => {
+describe.skipIf(!isThere)('signatureHeaders with the AWS test suite', () => {
+  it.each(suite.length === 0 ? ['absent'] : suite.filter((name) => !outOfScope.includes(name)))('signs %s', async (name) => {
     const read = (kind: string): string => readFileSync(`${folder}/aws4_testsuite/${name}/${name}.${kind}`, 'utf8').replaceAll('\r\n', '\n')
     const [head = '', body = ''] = read('req').split('\n\n')
     const [first = '', ...lines] = head.split('\n')
@@ -115,7 +115,7 @@ function signatureOf({ url, headers, body }: EncodedRequest, secret: string): st
 }
 
 describe('the signed request', () => {
-  it('signs exactly its URL, headers and body', async () => {
+  it('signs exactly the sent URL, headers and body', async () => {
     clock('2026-11-21T10:11:12.345Z')
     const id = fc.constantFrom(
       'amazon.nova-lite-v1:0',
@@ -158,7 +158,7 @@ describe('the signed request', () => {
     expect(encoded.redactedHeaders).toEqual({ 'content-type': 'application/json', authorization: '[redacted]' })
   })
 
-  it('sends no key if there is none, so that a proxy can add it', async () => {
+  it('sends no authorization without a key, so that a proxy can add it', async () => {
     const { credential: _, ...made } = request('amazon.nova-lite-v1:0')
     expect((await bedrock('amazon.nova-lite-v1:0').provider.encode(made)).headers).toEqual({ 'content-type': 'application/json' })
   })
@@ -168,7 +168,7 @@ describe('the signed request', () => {
     for (const canary of canaries) expect(JSON.stringify(redactedHeaders) + body).not.toContain(canary)
   })
 
-  it('requires WebCrypto and names it in the error', async () => {
+  it('requires WebCrypto, and names it in the error', async () => {
     vi.stubGlobal('crypto', {})
     try {
       await expect(bedrock('x.y').provider.encode(request('x.y'))).rejects.toMatchObject({
@@ -181,7 +181,7 @@ describe('the signed request', () => {
   })
 
   it.each(['a:b:two\nlines', 'naïve:secret', 'bearer with spaces'])(
-    'rejects a key that no header can carry, before sending: %j',
+    'rejects an invalid header value as key before sending: %j',
     async (credential) => {
       const encoded = bedrock('x.y').provider.encode(request('x.y', { credential }))
       await expect(encoded).rejects.toMatchObject({ code: 'other', message: expect.stringContaining('API key') })

@@ -46,7 +46,7 @@ streamProviderSuite(
 describe('the factory', () => {
   const signal = new AbortController().signal
 
-  it('has documented defaults and no key in the configuration', () => {
+  it('sets documented defaults, without a key in the configuration', () => {
     const { config, provider, credentials } = bedrock('x.y', { apiKey: credential, region: 'eu-west-1' })
     expect(config).toEqual({
       id: 'x.y',
@@ -64,7 +64,7 @@ describe('the factory', () => {
     expect(bedrock('x.y')).not.toHaveProperty('credentials')
   })
 
-  it('accepts AWS credentials as parts, as one string or from a refreshing source', async () => {
+  it('accepts AWS credentials as parts, as a string or from a refreshing source', async () => {
     const [accessKeyId, secretAccessKey, sessionToken] = canaries
     expect(await bedrock('x.y', { accessKeyId, secretAccessKey, sessionToken }).credentials?.current(signal)).toBe(credential)
     expect(await bedrock('x.y', { apiKey: credential }).credentials?.current(signal)).toBe(credential)
@@ -82,7 +82,7 @@ describe('the factory', () => {
     expect(asked).toEqual([undefined, { forceRefresh: true }, undefined])
   })
 
-  it('throws for half a pair of credentials', () => {
-    expect(() => bedrock('x.y', { accessKeyId: 'AKIA' })).toThrow(/secretAccessKey belong together/)
+  it('throws if only one of two AWS credentials is set', () => {
+    expect(() => bedrock('x.y', { accessKeyId: 'AKIA' })).toThrow(/secretAccessKey must be set together/)
   })
 })

@@ -24,7 +24,7 @@ async function recorded(): Promise<Cassette> {
 }
 
 describe('a cassette', () => {
-  it('has readable text and holds no secret', async () => {
+  it('stores readable text without secrets', async () => {
     const cassette = await recorded()
     expect(cassette.calls).toHaveLength(2)
     expect(cassette.calls[0]).toMatchObject({
@@ -67,7 +67,7 @@ describe('a cassette', () => {
     expect(error?.message).toMatch(/call 1 differs from the recorded one: the request\.request\.temperature is 0\.5/)
   })
 
-  it('rejects a call after the last and an invalid cassette', async () => {
+  it('rejects a call beyond the recording, and an invalid cassette', async () => {
     const agent = new Agent({ model: openai('gpt-4.1', { fetch: replayFetch({ version: 1, calls: [] }) }), logger: false, retry: false })
     expect((await agent.prompt('Hello.').result).error?.message).toContain('call 1 was not recorded')
     expect(() => replayFetch({ calls: 3 } as never)).toThrow(/cassette/)
@@ -98,7 +98,7 @@ describe('a cassette', () => {
     expect((await new Agent({ model: again, logger: false }).prompt('go').result).error?.code).toBe('auth')
   })
 
-  it('records concurrent calls in start order and replays them in any order', async () => {
+  it('records concurrent calls in start order, and replays them in any order', async () => {
     let kept: Cassette = { version: 1, calls: [] }
     const waiting: (() => void)[] = []
     const slow: typeof fetch = async (_input, init) => {
@@ -158,7 +158,7 @@ describe('a cassette', () => {
     ])
   })
 
-  it('fails the reader of the whole response if write throws', async () => {
+  it('fails reading the complete response if write throws', async () => {
     const fetch = recordFetch(answering, { write: () => Promise.reject(new Error('disk full')) })
     await expect((await fetch('https://x.example/')).text()).rejects.toThrow('disk full')
     expect(() => recordFetch(answering, {} as never)).toThrow(/write/)

@@ -30,10 +30,10 @@ async function asked(model: Model, options: Partial<AgentOptions> = {}) {
 
 describe('a failed model', () => {
   it.each([
-    ['for a while', refused(500), 20_000],
-    ['for as long as its service asks', refused(429, { 'retry-after': '45' }), 45_000],
-    ['though its service asks for no time', refused(503, { 'retry-after': '0' }), 20_000],
-  ])('rests %s, comes last meanwhile, and then first again', async (_name, failure, restMs) => {
+    ['for the default time', refused(500), 20_000],
+    ['for the time in retry-after', refused(429, { 'retry-after': '45' }), 45_000],
+    ['despite a retry-after of 0', refused(503, { 'retry-after': '0' }), 20_000],
+  ])('lets a failed model cool down %s, then prefers it again', async (_name, failure, restMs) => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const first = server.service('openai', failure, says('First.'))
     const second = server.service('anthropic', says('Second.'))
@@ -63,7 +63,7 @@ describe('a failed model', () => {
       'instead of true or false',
     ],
     ['is asynchronous', async () => false, 'instead of true or false'],
-    ['says nothing', () => undefined, 'instead of true or false'],
+    ['returns undefined', () => undefined, 'instead of true or false'],
   ])('ends the call without a fallback if `on` %s', async (_name, on, words) => {
     const second = server.service('anthropic', says('Second.'))
     const model = fallback([server.service('openai', refused(500)).model(), second.model()], { on: on as () => boolean })
@@ -87,7 +87,7 @@ describe('a failed model', () => {
     expect([shared.running, shared.waiting]).toEqual([0, 0])
   })
 
-  it('tries resting models, the soonest available first, if all others fail', async () => {
+  it('tries cooling models, the soonest available first, if all others fail', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const first = server.service('openai', refused(429, { 'retry-after': '50' }), says('First.'))
     const second = server.service('google', refused(500), refused(401), says('Second.'))
@@ -98,7 +98,7 @@ describe('a failed model', () => {
     expect((await asked(model)).result.text).toBe('First.')
   })
 
-  it('stays available after an error about a single request', async () => {
+  it('keeps a model available after an error about a single request', async () => {
     const second = server.service('openai', says('Second.'))
     const model = fallback([server.service('openai', refused(413), says('First.')).model(), second.model('b')], { on: () => true })
     expect((await asked(model)).result.text).toBe('Second.')
@@ -107,7 +107,7 @@ describe('a failed model', () => {
 })
 
 describe('a cost limit', () => {
-  it('counts the price of the model that responded', async () => {
+  it("counts the responding model's price", async () => {
     const dear = server.service('openai', says('Dear.')).model('dear', { cost: rates(1_000_000) })
     const cheap = server.service('openai', refused(500)).model('cheap', { cost: rates(1) })
     const { result } = await asked(fallback([cheap, dear]), { limits: { maxCost: 1e6 } })
@@ -134,7 +134,7 @@ describe('a cost limit', () => {
     expect(cheap.sent.length).toBeLessThan(2)
   })
 
-  it('requires prices of every model that may respond', () => {
+  it('requires prices for every model that may respond', () => {
     const priced = server.service('openai', says('A.')).model('a', { cost: rates(1) })
     const unpriced = server.service('openai', says('B.')).model('b')
     for (const model of [fallback([priced, unpriced]), limited(fallback([priced, fallback([priced, unpriced])]), limiter())]) {
@@ -142,7 +142,7 @@ describe('a cost limit', () => {
     }
   })
 
-  it('ends a run after the choice of a model without prices', async () => {
+  it('ends a run after route() chooses a model without prices', async () => {
     const priced = server.service('openai', says('A.')).model('a', { cost: rates(1) })
     const unpriced = server.service('openai', says('B.')).model('b')
     const agent = new Agent({ model: route(() => unpriced, { like: priced }), limits: { maxCost: 1 }, logger: false })
@@ -158,13 +158,13 @@ describe('a cost limit', () => {
 describe('an abort', () => {
   const silent: WireReply = { silent: true }
   const waits: readonly (readonly [name: string, first: WireReply, second: WireReply, at: AgentEvent['type'] | 'sent'])[] = [
-    ['before the first byte of the first', silent, says('Second.'), 'sent'],
-    ['before the first byte of the second', refused(500), silent, 'modelFallback'],
-    ['while the first speaks', { turn: { text: ['Half'] }, pause: 'forever' }, says('Second.'), 'messageUpdate'],
-    ['while the second speaks', refused(500), { turn: { text: ['Half'] }, pause: 'forever' }, 'messageUpdate'],
-    ['in the wait after output', half, says('Second.'), 'providerRetry'],
+    ['before the first byte of the first model', silent, says('Second.'), 'sent'],
+    ['before the first byte of the second model', refused(500), silent, 'modelFallback'],
+    ['while the first model streams', { turn: { text: ['Half'] }, pause: 'forever' }, says('Second.'), 'messageUpdate'],
+    ['while the second model streams', refused(500), { turn: { text: ['Half'] }, pause: 'forever' }, 'messageUpdate'],
+    ['during the retry delay after output', half, says('Second.'), 'providerRetry'],
   ]
-  it.each(waits)('%s asks no other model and leaves no listener', async (name, first, second, at) => {
+  it.each(waits)('calls no other model after an abort %s, and removes its listener', async (name, first, second, at) => {
     const controller = new AbortController()
     const services = [server.service('anthropic', first), server.service('openai', second)]
     const shared = limiter({ concurrency: 1 })
@@ -185,7 +185,7 @@ describe('an abort', () => {
     expect([shared.running, shared.waiting]).toEqual([0, 0])
   })
 
-  it('asks no model during key retrieval or while queued for a slot', async () => {
+  it('calls no model if aborted while waiting for a key or a slot', async () => {
     const service = server.service('openai', says('Second.'))
     const { opened, open } = gate()
     const shared = limiter({ concurrency: 1 })
@@ -206,7 +206,7 @@ describe('an abort', () => {
 })
 
 describe('fallback without retries', () => {
-  it('asks the next model before output and ends the run after it', async () => {
+  it('calls the next model before any output, but ends the run after it', async () => {
     const second = server.service('openai', says('Second.'))
     const on = (reply: WireReply) => fallback([server.service('openai', reply).model('a'), second.model('b')])
     expect((await asked(on(refused(500)), { retry: false })).result.text).toBe('Second.')

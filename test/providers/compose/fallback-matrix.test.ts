@@ -128,7 +128,7 @@ describe('fallback over HTTP for each failure and each pair of protocols', () =>
     expect(costs[1]).toBeGreaterThan(20)
   })
 
-  it.each(wires)('%s: keeps context overflow and refused responses with the first model', async (wire) => {
+  it.each(wires)('keeps context overflow and refusals with the first model: %s', async (wire) => {
     const long = server.service(wire, refused(400, 'prompt is too long: 250000 tokens > 200000 maximum'))
     const other = server.service(wire, { turn: { text: ['From the second.'] } })
     const models = [long.model(), other.model('second-model')]
@@ -141,7 +141,7 @@ describe('fallback over HTTP for each failure and each pair of protocols', () =>
     expect(await ask(fallback(models))).toMatchObject({ error: { code: 'contextOverflow' } })
   })
 
-  it('accepts a filtered response as a response', async () => {
+  it('accepts a filtered response as final', async () => {
     const refusal = { choices: [{ index: 0, delta: { refusal: 'I cannot.' }, finish_reason: 'content_filter' }] }
     const body = `data: ${JSON.stringify(refusal)}\n\ndata: [DONE]\n\n`
     const one = server.service('openai', { status: 200, body, headers: { 'content-type': 'text/event-stream' } })

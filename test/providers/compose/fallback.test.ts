@@ -65,7 +65,7 @@ const firsts = {
 
 describe('fallback', () => {
   it.each(Object.keys(firsts).flatMap((wire) => Object.keys(failures).map((failure) => [wire, failure] as const)))(
-    '%s, %s: the next model answers at once, and nobody sees more than an event',
+    '%s, %s: falls back immediately, with only one event visible',
     async (wire, failure) => {
       const first = service(failures[failure as keyof typeof failures])
       const second = service(words('From the second.'))
@@ -90,7 +90,7 @@ describe('fallback', () => {
     },
   )
 
-  it('closes the failed message after output and asks the other model next', async () => {
+  it('closes the failed message after output, then calls the other model', async () => {
     const first = service(cut())
     const second = service(words('Whole.'))
     const { events, result, agent } = await played(
@@ -104,7 +104,7 @@ describe('fallback', () => {
     expect(second.sent[0]?.body).not.toContain('Half')
   })
 
-  it('asks a failed model last until its rest ends', async () => {
+  it('calls a failed model last until its cool-down ends', async () => {
     const first = service(status(503), words('First.'))
     const second = service(words('Second.'))
     const models = [openai('a', { apiKey: 'k', fetch: first.fetch }), openai('b', { apiKey: 'k', fetch: second.fetch })]
@@ -129,7 +129,7 @@ describe('fallback', () => {
   it.each([
     ['codes', ['network'] as const],
     ['a function', (error: { code: string }) => error.code === 'network'],
-  ])('lets %s decide when to ask another model', async (_name, on) => {
+  ])('lets %s decide when to fall back', async (_name, on) => {
     const second = service(words('Second.'))
     const make = (answer: () => Response | Promise<Response>) =>
       fallback([openai('a', { apiKey: 'k', fetch: service(answer).fetch }), openai('b', { apiKey: 'k', fetch: second.fetch })], { on })
@@ -137,7 +137,7 @@ describe('fallback', () => {
     expect((await played(make(status(400)))).result).toMatchObject({ status: 'error' })
   })
 
-  it('asks no other model after an abort', async () => {
+  it('calls no other model after an abort', async () => {
     const controller = new AbortController()
     const first = service(() => new Promise<Response>(() => controller.abort()))
     const second = service(words('Second.'))
@@ -149,7 +149,7 @@ describe('fallback', () => {
     expect(second.sent).toHaveLength(0)
   })
 
-  it('applies price and budget of the model that responded', async () => {
+  it("applies the responding model's price and budget", async () => {
     const cost = (perMillion: number) => ({
       inputPerMillion: perMillion,
       outputPerMillion: 0,
@@ -167,7 +167,7 @@ describe('fallback', () => {
     expect(spent).toEqual([0, 1])
   })
 
-  it('has the smallest context window and needs every model to be callable', () => {
+  it('uses the smallest context window, and requires a key for every model', () => {
     const a = openai('a', { apiKey: 'k', contextWindow: 100 })
     expect(fallback([a, openai('b', { apiKey: 'k', contextWindow: 50 })]).config.contextWindow).toBe(50)
     expect(() => new Agent({ model: fallback([a, openai('b')]) })).toThrow(/key of model "b"/)
@@ -176,7 +176,7 @@ describe('fallback', () => {
     expect(() => fallback(['gpt'] as never)).toThrow(/models\[0\]/)
   })
 
-  it('sends reasoning of one model to no other', async () => {
+  it("sends a model's reasoning to no other model", async () => {
     const thought = { type: 'thinking' as const, thinking: 'Secret plan.', signature: 'sig' }
     const second = service(words('Second.'))
     const model = fallback([
@@ -193,7 +193,7 @@ describe('fallback', () => {
     expect(second.sent[0]?.body).not.toContain('Secret plan')
   })
 
-  it('refreshes the codes of a credential provider once, like any model', async () => {
+  it('refreshes a credential provider once, like any model', async () => {
     let invalidated = 0
     const apiKey = {
       current: () => `key-${invalidated}`,
@@ -209,7 +209,7 @@ describe('fallback', () => {
 })
 
 describe('route', () => {
-  it('asks which model answers each request', async () => {
+  it('chooses a model for each request', async () => {
     const [small, large] = [scripted([{ text: 'Small.' }]), scripted([{ text: 'Large.' }])]
     const agent = new Agent({ model: route(({ messages }) => (messages.length > 1 ? large : small), { like: small }) })
     expect(await agent.prompt('go').text()).toBe('Small.')
@@ -224,15 +224,15 @@ describe('route', () => {
       },
       /no route/,
     ],
-    ['gives no model', () => 'gpt' as never, /route\(\)/],
-  ])('fails the call by name if the function %s', async (_name, choose, message) => {
+    ['returns no model', () => 'gpt' as never, /route\(\)/],
+  ])('fails the call and names the choice if the function %s', async (_name, choose, message) => {
     const { result } = await played(route(choose))
     expect(result).toMatchObject({ status: 'error', error: { message: expect.stringMatching(message) } })
   })
 })
 
 describe('rotateKeys', () => {
-  it.each([401, 429])('rotates a key that gets %i and rests it', async (code) => {
+  it.each([401, 429])('rotates a key that gets %i and lets it cool down', async (code) => {
     const { sent, fetch } = service(status(code), words('Ok.'), words('Again.'))
     const model = rotateKeys(openai('a', { fetch }), ['key-one', 'key-two'])
     const { events, result } = await played(model)
@@ -242,18 +242,18 @@ describe('rotateKeys', () => {
     expect(JSON.stringify([events, model])).not.toContain('key-one')
   })
 
-  it('fails the call without showing a key if all keys are refused', async () => {
+  it('fails the call without showing a key if all keys are rejected', async () => {
     const { fetch } = service(status(401))
     const { result } = await played(rotateKeys(openai('a', { fetch }), ['key-one', 'key-two']))
     expect(result).toMatchObject({ status: 'error', error: { code: 'auth' } })
     expect(JSON.stringify(result)).not.toMatch(/key-(one|two)/)
     expect(() => rotateKeys(openai('a'), [])).toThrow(/needs keys/)
-    expect(() => rotateKeys(openai('a'), ['a', ' '])).toThrow(/none of them empty/)
+    expect(() => rotateKeys(openai('a'), ['a', ' '])).toThrow(/keys that are not empty/)
   })
 })
 
 describe('withMiddleware', () => {
-  it('changes requests and responses and sees no key', async () => {
+  it('changes requests and responses without access to the key', async () => {
     const { sent, fetch } = service(words('hello'))
     const seen: unknown[] = []
     const model = withMiddleware(openai('a', { apiKey: 'key-one', fetch }), {
@@ -270,7 +270,7 @@ describe('withMiddleware', () => {
     expect(JSON.stringify(seen)).not.toContain('key-one')
   })
 
-  it('fails the call by name if middleware throws', async () => {
+  it('names the middleware that throws', async () => {
     const { fetch } = service(words('hello'))
     const { result } = await played(
       withMiddleware(openai('a', { apiKey: 'k', fetch }), { response: () => Promise.reject(new Error('odd')) }),
@@ -282,13 +282,13 @@ describe('withMiddleware', () => {
     ['request', { request: () => undefined as never }, /middleware request/],
     ['response', { response: () => 'words' as never }, /middleware response/],
     ['messages', { request: (request: object) => ({ ...request, messages: 'none' }) as never }, /messages/],
-  ])('fails the call by name if middleware returns no %s', async (_name, middleware, message) => {
+  ])('fails the call if middleware returns no %s', async (_name, middleware, message) => {
     const { fetch } = service(words('hello'))
     const { result } = await played(withMiddleware(openai('a', { apiKey: 'k', fetch }), middleware))
     expect(result).toMatchObject({ status: 'error', error: { message: expect.stringMatching(message) } })
   })
 
-  it('rejects an unknown option by name', () => {
+  it('rejects an unknown option and names it', () => {
     const model = openai('a', { apiKey: 'k' })
     expect(() => withMiddleware(model, { request: 3 } as never)).toThrow(/^request is 3/)
     expect(() => withMiddleware(model, { requests: () => undefined } as never)).toThrow(/requests/)
@@ -299,7 +299,7 @@ describe('withMiddleware', () => {
     expect(() => rotateKeys(model, ['a-key'], { coolDown: 3 } as never)).toThrow(/coolDownMs/)
   })
 
-  it('keeps the keys of concurrent calls apart', async () => {
+  it('keeps the keys of concurrent calls separate', async () => {
     const seen: string[] = []
     const fetch: typeof globalThis.fetch = async (_url, init) => {
       const key = new Headers(init?.headers).get('authorization') ?? ''

@@ -103,7 +103,7 @@ describe('a limiter under load', () => {
   it.each([
     ['a thousand', 1000, 6],
     ['a few', 40, 150],
-  ])('keeps order, turns and limits for %s callers that come and leave at any time', async (_name, count, numRuns) => {
+  ])('preserves order, turns and limits for %s callers', async (_name, count, numRuns) => {
     const some = fc.array(someAsker, { minLength: count, maxLength: count, size: 'max' })
     const property = fc.asyncProperty(some, someLimits, async (askers, options) => {
       const shared = limiter(options)
@@ -117,7 +117,7 @@ describe('a limiter under load', () => {
     await fc.assert(property, { numRuns })
   })
 
-  it('holds no reference to finished or cancelled callers', async () => {
+  it('keeps no reference to finished or cancelled callers', async () => {
     const shared = limiter({ concurrency: 3, requests: 500, perMs: 100 })
     const askers = fc.sample(someAsker, { numRuns: 1000, seed: 1 })
     const kept = (await played(shared, askers)).signals.map((signal) => new WeakRef(signal))

@@ -43,7 +43,7 @@ describe('rate limits stated by a provider', () => {
     expect([shared.running, shared.waiting, vi.getTimerCount()]).toEqual([0, 0, 0])
   })
 
-  it('counts a call without a response yet as not counted by the provider', async () => {
+  it('deducts calls in flight from the stated limit', async () => {
     const { begun, turns, call } = calls()
     await call('a')
     await call('b')
@@ -57,7 +57,7 @@ describe('rate limits stated by a provider', () => {
     expect(begun).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  it('counts tokens without cached ones; a call above the limit runs alone', async () => {
+  it('excludes cached tokens, and runs an oversized call alone', async () => {
     const { begun, turns, call } = calls()
     await call('a')
     turns.a?.report({ tokens: { limit: 1000, remaining: 500, resetMs: 5000 } })
@@ -72,7 +72,7 @@ describe('rate limits stated by a provider', () => {
     expect(begun).toContain('longer than any')
   })
 
-  it('sends one probe call if the provider states no limit', async () => {
+  it('sends one probe call after the stated reset', async () => {
     const { begun, turns, call } = calls()
     await call('a')
     turns.a?.report({ tokens: { remaining: 100, resetMs: 1000 } })
@@ -86,7 +86,7 @@ describe('rate limits stated by a provider', () => {
     expect(begun).toEqual(['a', 'b', 'c'])
   })
 
-  it('waits no longer for a provider that stops stating limits', async () => {
+  it('stops waiting for a provider that no longer states limits', async () => {
     const { begun, turns, call } = calls()
     await call('a')
     turns.a?.report({ requests: { remaining: 0, resetMs: 1000 } })
@@ -100,7 +100,7 @@ describe('rate limits stated by a provider', () => {
 
   it.each([
     ['a day', 86_400_000],
-    ['no time', undefined],
+    ['an unstated time', undefined],
   ])('waits one minute for a limit that resets after %s', async (_name, resetMs) => {
     const { begun, turns, call } = calls()
     await call('a')
@@ -112,7 +112,7 @@ describe('rate limits stated by a provider', () => {
     expect(begun).toEqual(['a', 'b'])
   })
 
-  it('applies to one model and keeps the order of other calls', async () => {
+  it('applies the limit to one model, and keeps the order of other calls', async () => {
     const { begun, turns, call } = calls()
     await call('a')
     turns.a?.report({ requests: { limit: 5, remaining: 0, resetMs: 1000 } })
@@ -124,7 +124,7 @@ describe('rate limits stated by a provider', () => {
     expect(begun).toEqual(['a', 'c', 'b', 'd'])
   })
 
-  it('ignores a limit stated after the turn ended', async () => {
+  it('ignores a limit reported after the turn ended', async () => {
     const { begun, turns, call } = calls()
     await call('a')
     turns.a?.end(1)
@@ -133,7 +133,7 @@ describe('rate limits stated by a provider', () => {
     expect(begun).toEqual(['a', 'b'])
   })
 
-  it('clears its timer when a waiting caller leaves', async () => {
+  it('clears its timer if a waiting caller aborts', async () => {
     const { turns, call, shared } = calls()
     await call('a')
     turns.a?.report({ requests: { limit: 5, remaining: 0, resetMs: 1000 } })
@@ -145,7 +145,7 @@ describe('rate limits stated by a provider', () => {
     expect([vi.getTimerCount(), shared.waiting]).toEqual([0, 0])
   })
 
-  it('reads the headers of its responses, but not those of a nested model', async () => {
+  it('reads response headers of its model, but not of a nested one', async () => {
     const sentAt: number[] = []
     const headers = { 'content-type': 'text/event-stream', 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '7s' }
     const body = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'Hi.' }, finish_reason: 'stop' }] })}\n\ndata: [DONE]\n\n`

@@ -19,7 +19,7 @@ const settled = async () => {
 }
 
 describe('a limiter', () => {
-  it('limits concurrent calls, alternates conversations and prefers end users', async () => {
+  it('limits concurrency, alternates conversations and prefers end users', async () => {
     const turns = limiter({ concurrency: 1 })
     const order: string[] = []
     const ends: (() => void)[] = []
@@ -44,7 +44,7 @@ describe('a limiter', () => {
     expect([turns.running, turns.waiting]).toEqual([0, 0])
   })
 
-  it('removes a caller that aborts while waiting and delays no other', async () => {
+  it('removes a waiting caller that aborts, without delaying others', async () => {
     const turns = limiter({ concurrency: 1 })
     const turn = await turns.turn(ask('a'))
     const controller = new AbortController()
@@ -59,7 +59,7 @@ describe('a limiter', () => {
     await expect(turns.turn(ask('d', { signal: controller.signal }))).rejects.toThrow('gone')
   })
 
-  it('waits as long as a model allows, then fails as a retryable rate limit', async () => {
+  it("waits up to the model's limit, then fails as a retryable rate limit", async () => {
     const shared = limiter({ concurrency: 1 })
     const turn = await shared.turn(ask('a'))
     const service = scripted([{ text: 'At last.' }])
@@ -73,7 +73,7 @@ describe('a limiter', () => {
     expect([shared.running, shared.waiting]).toEqual([0, 0])
   })
 
-  it('rotates and rests no key if a caller gets no turn', async () => {
+  it('rotates no key if a caller gets no turn', async () => {
     const shared = limiter({ concurrency: 1 })
     const turn = await shared.turn(ask('a'))
     const asked: (string | undefined)[] = []
@@ -127,7 +127,7 @@ describe('a limiter', () => {
     large.end(1)
   })
 
-  it('serves a thousand agents in turns and leaves nothing behind', async () => {
+  it('serves a thousand agents in turns without leaking state', async () => {
     const shared = limiter({ concurrency: 10 })
     let [running, most] = [0, 0]
     const model = scripted(({ messages }) => ({ text: `${messages.length}` }), {
@@ -161,7 +161,7 @@ describe('a limiter', () => {
     expect([shared.running, shared.waiting]).toEqual([0, 0])
   })
 
-  it('counts the whole prompt, and the estimate if the provider reports no usage', async () => {
+  it('counts the whole prompt, or an estimate if no usage is reported', async () => {
     const usages = [{ input: 10, output: 5, cacheRead: 9000, cacheWrite: 1000 }, {}]
     const counted: (number | undefined)[] = []
     const asked: number[] = []
@@ -206,7 +206,7 @@ describe('a limiter', () => {
     expect(asked).toEqual([1000, 105, 105])
   })
 
-  it('delays all calls if the provider demands a wait of one', async () => {
+  it('delays all calls if the provider requires one to wait', async () => {
     const held: number[] = []
     const shared = limiter({ concurrency: 5 })
     const watching: Limiter = { waiting: 0, running: 0, turn: (ask) => shared.turn(ask), hold: (ms) => held.push(ms) }

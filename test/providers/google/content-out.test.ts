@@ -140,14 +140,14 @@ it('joins audio chunks to one file and sends it back as WAV', async () => {
   expect([text, other]).toEqual([{ text: 'ok' }, sound('CCCC', 'audio/wav')])
 })
 
-it('omits media with invalid bytes with a warning and detects picture types from bytes', async () => {
+it('omits invalid media with a warning, and detects image types from bytes', async () => {
   const jpeg = btoa(`\xff\xd8\xff\xe0${'a'.repeat(20)}`)
   const { message, warnings } = await partsOf(
     { inlineData: { mimeType: 'image/png', data: '%%%' } },
     { inlineData: { mimeType: 'image/png', data: jpeg } },
   )
   expect(message.content).toMatchObject([{ type: 'image', mimeType: 'image/jpeg', data: jpeg }])
-  expect(warnings).toEqual([expect.stringContaining('"image/png" whose bytes cannot be read')])
+  expect(warnings).toEqual([expect.stringContaining('"image/png" media with invalid bytes')])
 })
 
 it('reports visited pages and the service tier, and keeps the position of found images', async () => {
@@ -177,19 +177,19 @@ describe('hosted tools of Gemini', () => {
     return { declared: declared?.map((tool: object) => Object.keys(tool)[0]), toolConfig, warnings }
   }
 
-  it('sends them alone, or with functions if the model accepts both', async () => {
+  it('sends hosted tools alone, or with functions if the model accepts both', async () => {
     expect(await sent(id, false)).toMatchObject({ declared: ['googleSearch'], toolConfig: undefined, warnings: [] })
     const config = { includeServerSideToolInvocations: true, functionCallingConfig: { mode: 'VALIDATED' } }
     expect(await sent(id, true)).toMatchObject({ declared: ['googleSearch', 'functionDeclarations'], toolConfig: config, warnings: [] })
   })
 
-  it('omits them with a warning if the model rejects the mix', async () => {
+  it('omits hosted tools with a warning if the model rejects the mix', async () => {
     const { declared, warnings } = await sent('gemini-2.5-flash', true)
     expect(declared).toEqual(['functionDeclarations'])
     expect(warnings).toEqual([expect.stringContaining('googleSearch')])
   })
 
-  it('rejects unknown ones by name', () => {
-    expect(() => google(id, { apiKey: 'k', serverTools: [{ type: 'web_search', name: 'x' }] })).toThrow('is no tool of the service')
+  it('rejects unknown hosted tools and names them', () => {
+    expect(() => google(id, { apiKey: 'k', serverTools: [{ type: 'web_search', name: 'x' }] })).toThrow('is not a tool of the provider')
   })
 })

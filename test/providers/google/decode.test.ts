@@ -104,7 +104,7 @@ function withoutMadeIds<Value>(value: Value): Value {
 }
 
 describe('the Gemini decoder', () => {
-  it.each(Object.entries(finished))('reads %s', async (name, expected) => {
+  it.each(Object.entries(finished))('decodes the recorded stream %s', async (name, expected) => {
     const { message, error, events } = await replay([fixture(`google/${name}.sse`)])
     expect(error).toBeUndefined()
     expect(withoutMadeIds(message)).toMatchObject(expected)
@@ -112,17 +112,20 @@ describe('the Gemini decoder', () => {
     expect(events[0]).toEqual({ type: 'start', message })
   })
 
-  it.each(Object.entries(failed))('fails on %s and keeps what came', async (name, { partial, message, ...expected }) => {
-    const { error } = await replay([fixture(`google/${name}.sse`)])
-    expect(error).toBeInstanceOf(ProviderError)
-    if (!(error instanceof ProviderError)) return
-    expect(error.message).toMatch(message)
-    expect({ ...error, code: error.code }).toMatchObject({ ...expected, isRetryable: true })
-    expect(withoutMadeIds(error.partial?.content)).toEqual(partial)
-    expect(error.partial).toMatchObject({ stopReason: 'error', errorMessage: error.message, usage: { input: 20 } })
-  })
+  it.each(Object.entries(failed))(
+    'fails on the recorded stream %s and keeps the partial response',
+    async (name, { partial, message, ...expected }) => {
+      const { error } = await replay([fixture(`google/${name}.sse`)])
+      expect(error).toBeInstanceOf(ProviderError)
+      if (!(error instanceof ProviderError)) return
+      expect(error.message).toMatch(message)
+      expect({ ...error, code: error.code }).toMatchObject({ ...expected, isRetryable: true })
+      expect(withoutMadeIds(error.partial?.content)).toEqual(partial)
+      expect(error.partial).toMatchObject({ stopReason: 'error', errorMessage: error.message, usage: { input: 20 } })
+    },
+  )
 
-  it('generates unique ids for calls without one, also in later responses', async () => {
+  it('generates unique ids for calls without one, also across responses', async () => {
     const ids = new Set<string>()
     for (let turn = 0; turn < 5; turn++) {
       const { message } = await replay([fixture('google/calls-without-ids.sse')])
@@ -142,7 +145,7 @@ describe('the Gemini decoder', () => {
     ['PROHIBITED_CONTENT', 'guardRail'],
     ['SPII', 'guardRail'],
     ['IMAGE_SAFETY', 'guardRail'],
-  ])('maps %s to %s', async (finishReason, stopReason) => {
+  ])('maps finish reason %s to %s', async (finishReason, stopReason) => {
     expect((await replay([frames(ending([{ text: 'a' }], finishReason))])).message).toMatchObject({ stopReason })
   })
 
@@ -155,12 +158,12 @@ describe('the Gemini decoder', () => {
     ['OTHER', false],
     ['NO_IMAGE', false],
     ['A_REASON_OF_TOMORROW', false],
-  ])('reports %s as a failure', async (finishReason, isRetryable) => {
+  ])('reports finish reason %s as a failure', async (finishReason, isRetryable) => {
     const { error } = await replay([frames(ending([{ text: 'a' }], finishReason))])
     expect(error).toMatchObject({ code: 'api', isRetryable, message: expect.stringContaining(finishReason) })
   })
 
-  it('keeps calls of a response stopped by length or by another stop reason', async () => {
+  it('keeps complete calls from a response with any stop reason', async () => {
     const part = { functionCall: { name: 'now', args: {} } }
     expect((await replay([frames(ending([part], 'MAX_TOKENS'))])).message?.stopReason).toBe('length')
     expect((await replay([frames(ending([part], 'STOP'))])).message?.stopReason).toBe('toolUse')
@@ -173,7 +176,7 @@ describe('the Gemini decoder', () => {
     expect((await replay([frames(ending([open]))])).message?.content).toMatchObject([{ invalidArguments: '{"path":"a"' }])
   })
 
-  it('applies valid argument paths only', async () => {
+  it('applies only valid argument paths', async () => {
     const places = ['$.__proto__.polluted', '$.constructor.prototype.polluted', '$.list[4294967294]', '$', '$.a.b', '$.a[0]', '$.list.x', 7]
     const partialArgs = [
       { jsonPath: '$.a', stringValue: 'x' },
@@ -187,12 +190,12 @@ describe('the Gemini decoder', () => {
     expect(block?.type === 'toolCall' && block.invalidArguments).toMatch(/^\{"a":"x","list":\[1\],/)
   })
 
-  it('reports arguments that are no object as invalid', async () => {
+  it('marks non-object arguments as invalid', async () => {
     const { message } = await replay([frames(ending([{ functionCall: { name: 'f', args: 'x' } }]))])
     expect(message?.content).toMatchObject([{ arguments: {}, invalidArguments: '"x"' }])
   })
 
-  it('ignores foreign markers, ratings of an allowed prompt and further candidates', async () => {
+  it('ignores end markers, safety ratings and further candidates', async () => {
     const first = {
       promptFeedback: { safetyRatings: [] },
       candidates: [{ content: { parts: [{ text: 'a' }] } }, { content: { parts: [{ text: 'no' }] } }],
@@ -201,18 +204,18 @@ describe('the Gemini decoder', () => {
     expect((await replay([bytes])).message?.content).toEqual([text('ab')])
   })
 
-  it('records the model that signed', async () => {
+  it('records the model that signed a part', async () => {
     const { message } = await replay([fixture('google/empty-arguments.sse')])
     expect(message?.content[0]?.type === 'toolCall' && message.content[0].providerState?.model).toBe(modern)
   })
 })
 
-describe('the laws of decoding', () =>
+describe('Gemini decoding laws', () =>
   decodeLaws({ names, bytesOf: (name) => fixture(`google/${name}.sse`), replay, fragmentations: runs(100, 10_000) }))
 
 describe('a truncated or damaged stream', () => {
   const early = names.filter((name) => name !== 'stop-everywhere' && name !== 'error-list' && name !== 'mid-stream-error')
-  it.each(early)('reports %s cut at any byte as a network error', async (name) => {
+  it.each(early)('reports %s truncated at any byte as a network error', async (name) => {
     const bytes = fixture(`google/${name}.sse`)
     const terminal = new TextDecoder('latin1').decode(bytes).lastIndexOf('data: ')
     for (const end of cutsOf(bytes, { until: terminal + 1 })) {
@@ -221,13 +224,13 @@ describe('a truncated or damaged stream', () => {
     }
   })
 
-  it('counts a refusal only in a complete frame', async () => {
+  it('reads a refusal only from a complete frame', async () => {
     const bytes = fixture('google/blocked-prompt.sse')
     const open = await replay([bytes.subarray(0, bytes.length - 2)])
     expect(open.error).toMatchObject({ code: 'network', isRetryable: true })
   })
 
-  it('survives any JSON in place of a chunk', async () => {
+  it('returns a message or an error for any JSON chunk', async () => {
     const odd = fc.jsonValue({ maxDepth: 2 })
     const call = fc.record({ name: odd, id: odd, args: odd, partialArgs: odd, willContinue: odd }, { requiredKeys: [] })
     const argument = fc.record(

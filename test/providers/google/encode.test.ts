@@ -31,14 +31,14 @@ describe('the request URL and key', () => {
     ['https://proxy.example/v1alpha/models', `https://proxy.example/v1alpha/${path}`],
     ['https://proxy.example/models/', `https://proxy.example/${path}`],
     ['https://proxy.example/a?tenant=1', `https://proxy.example/a/v1beta/models/gemini-test:streamGenerateContent?tenant=1&alt=sse`],
-  ])('%s', async (baseUrl, url) => {
+  ])('derives the URL from baseUrl %s', async (baseUrl, url) => {
     expect((await encoded(baseUrl === undefined ? {} : { baseUrl })).url).toBe(url)
   })
 
   it.each([
     ['models/gemini-test', 'models/gemini-test:'],
     ['a?b', 'models/a%3Fb:'],
-  ])('handles the model id %s', async (id, part) => {
+  ])('builds the URL of model id %s', async (id, part) => {
     expect((await encoded({}, id)).url).toContain(part)
   })
 
@@ -63,7 +63,7 @@ describe('the request URL and key', () => {
 })
 
 describe('the Gemini request', () => {
-  it('holds instructions, tools with JSON Schema and generation settings', async () => {
+  it('contains instructions, tools with JSON Schema and generation settings', async () => {
     const body = await bodyFor(request(modern, { tools: [tool], temperature: 0.5, maxTokens: 100 }))
     expect(body).toEqual({
       systemInstruction: { parts: [{ text: 'Be brief.' }] },
@@ -85,7 +85,7 @@ describe('the Gemini request', () => {
     expect(body.contents[0]).toEqual({ role: 'user', parts: [{ text: 'Be brief.' }, { text: 'Hi' }] })
   })
 
-  it('encodes the same history to the same bytes and nothing twice', async () => {
+  it('encodes the same history to the same bytes, and each message only once', async () => {
     const { provider } = google(modern)
     let reads = 0
     const counted = {
@@ -102,7 +102,7 @@ describe('the Gemini request', () => {
     expect(reads).toBe(before)
   })
 
-  it('fails with a call error if a tool schema is no JSON', async () => {
+  it('fails with a call error if a tool schema is not serializable', async () => {
     const loop: Record<string, unknown> = {}
     loop.properties = { self: loop }
     const made = request(modern, { tools: [{ ...tool, parameters: loop }] })
@@ -137,7 +137,7 @@ describe('thinking', () => {
     ['gemini-4-pro', 'off', { thinkingLevel: 'LOW' }],
     ['gemini-unheard-of-9', 'high', { includeThoughts, thinkingLevel: 'HIGH' }],
     ['gemma-3-27b-it', 'off', undefined],
-  ] as const)('%s at %s', async (id, level, expected) => {
+  ] as const)('maps thinking for %s at %s', async (id, level, expected) => {
     expect(await thinkingOf(id, level)).toEqual(expected)
   })
 
@@ -215,7 +215,7 @@ describe('structured output', () => {
 describe('contents', () => {
   const parallel: Message[] = [user('Go'), answer([call('c1', { path: 'a' }), call('c2')]), result('c1'), result('c2', [text('no')], true)]
 
-  it('puts parallel results and the following user text into one content', async () => {
+  it('merges parallel results and the next user text into one content', async () => {
     expect((await contentsOf(modern, [...parallel, user('Well?')])).slice(1)).toEqual([
       {
         role: 'model',
@@ -235,7 +235,7 @@ describe('contents', () => {
     ])
   })
 
-  it('omits ids and adds no signature before Gemini 3', async () => {
+  it('omits ids and signatures before Gemini 3', async () => {
     const sent = JSON.stringify(await contentsOf(old, parallel))
     expect(sent).not.toContain('"id"')
     expect(sent).not.toContain('thoughtSignature')
@@ -249,19 +249,19 @@ describe('contents', () => {
     expect(results?.parts).toMatchObject([{ functionResponse: { id: made } }])
   })
 
-  it('sends ids of the provider back unchanged', async () => {
+  it('sends provider-issued ids back unchanged', async () => {
     const id = 'function-call/9:a.b=='
     expect(JSON.stringify(await contentsOf(modern, [user('Go'), answer([call(id)]), result(id)])).split(`"${id}"`)).toHaveLength(3)
   })
 
-  it('adds the name of the call to its result', async () => {
+  it("adds the call's name to its result", async () => {
     const renamed = { ...result('c1'), toolName: 'other' }
     const [, model, results] = await contentsOf(old, [user('Go'), answer([{ ...call('c1'), name: '9 lives' }]), renamed])
     expect(model?.parts).toMatchObject([{ functionCall: { name: '_9_lives' } }])
     expect(results?.parts).toMatchObject([{ functionResponse: { name: '_9_lives' } }])
   })
 
-  it('nests images of results from Gemini 3 on and appends them before', async () => {
+  it('nests result images from Gemini 3 on, and appends them before', async () => {
     const messages = [user('Go'), answer([call('c1'), call('c2')]), result('c1', [image]), result('c2', [text('see'), image])]
     expect((await contentsOf(modern, messages))[2]?.parts).toEqual([
       { functionResponse: { id: 'c1', name: 'read', response: { output: '(see attached image)' }, parts: [inlineData] } },
@@ -276,7 +276,7 @@ describe('contents', () => {
     ])
   })
 
-  it('merges consecutive contents of one role', async () => {
+  it('merges consecutive contents of the same role', async () => {
     const contents = await contentsOf(modern, [user('a'), user('b'), answer([text('c')]), answer([text('d')]), user('e')])
     expect(contents.map(({ role, parts }) => [role, parts.length])).toEqual([
       ['user', 2],
@@ -296,7 +296,7 @@ describe('signatures', () => {
   const answered = async (name: string): Promise<Message> =>
     JSON.parse(JSON.stringify((await streamed(answering([fixture(`google/${name}.sse`)]))).message))
 
-  it('sends each signature back on its own part and merges no part', async () => {
+  it('sends each signature back on its own part, without merging parts', async () => {
     const [, model] = await contentsOf(modern, [user('Hi'), await answered('thinking'), user('More')])
     expect(model?.parts).toEqual([
       { text: 'Let me see.', thought: true },
@@ -306,12 +306,12 @@ describe('signatures', () => {
     ])
   })
 
-  it('sends signatures of thoughts back too', async () => {
+  it('sends thought signatures back', async () => {
     const [, model] = await contentsOf(modern, [user('Hi'), await answered('signed-thought'), user('More')])
     expect(model?.parts[0]).toEqual({ text: 'Hm.', thought: true, thoughtSignature: 'dGhvdWdodA==' })
   })
 
-  it('keeps the first of parallel calls signed and the others unsigned', async () => {
+  it('signs only the first of parallel calls', async () => {
     const messages = [user('Hi'), await answered('parallel-tools'), result('fc-1'), result('fc-2'), result('fc-3')]
     const [, model] = await contentsOf(modern, messages)
     expect(model?.parts.map((part) => part.thoughtSignature)).toEqual([undefined, 'Zmlyc3Q=', undefined, undefined])
@@ -325,7 +325,7 @@ describe('signatures', () => {
     expect(JSON.stringify(await bodyFor(elsewhere))).not.toMatch(/c2lnbmVk|dHJhaWxpbmc|Zmlyc3Q|Let me see/)
   })
 
-  it('replaces the missing signature of a foreign call with a placeholder', async () => {
+  it('adds a placeholder signature to a foreign call', async () => {
     const half = [signed(call('c1'), 'c2ln'), call('c2')]
     const [, model] = await contentsOf(modern, [user('Hi'), answer(half), result('c1'), result('c2')])
     expect(model?.parts.map((part) => part.thoughtSignature)).toEqual(['c2ln', undefined])

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { google, googleProvider } from '../../../src/providers/google/index.ts'
 
-it('has documented defaults and no key in the configuration', async () => {
+it('sets documented defaults, without a key in the configuration', async () => {
   const { config, provider, credentials } = google('gemini-3.5-flash', { apiKey: 'AIza-canary' })
   expect(config).toEqual({
     id: 'gemini-3.5-flash',

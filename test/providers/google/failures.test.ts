@@ -26,32 +26,37 @@ const refusing =
     new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } })
 
 const cases: [string, number, object, object][] = [
-  ['a bad key', 400, googleError(400, 'INVALID_ARGUMENT', 'API key not valid.', [badKey]), { code: 'auth', isRetryable: false }],
-  ['no token', 401, googleError(401, 'UNAUTHENTICATED', 'Invalid credentials.'), { code: 'auth', isRetryable: false }],
-  ['no permission', 403, googleError(403, 'PERMISSION_DENIED', 'Denied.'), { code: 'auth', isRetryable: false }],
-  ['a bad argument', 400, googleError(400, 'INVALID_ARGUMENT', 'Bad temperature.'), { code: 'api', isRetryable: false }],
-  ['a wrong place', 400, googleError(400, 'FAILED_PRECONDITION', 'User location is not supported.'), { code: 'api', isRetryable: false }],
-  ['no such model', 404, googleError(404, 'NOT_FOUND', 'models/x is not found.'), { code: 'api', isRetryable: false }],
+  ['an invalid key', 400, googleError(400, 'INVALID_ARGUMENT', 'API key not valid.', [badKey]), { code: 'auth', isRetryable: false }],
+  ['a missing token', 401, googleError(401, 'UNAUTHENTICATED', 'Invalid credentials.'), { code: 'auth', isRetryable: false }],
+  ['a missing permission', 403, googleError(403, 'PERMISSION_DENIED', 'Denied.'), { code: 'auth', isRetryable: false }],
+  ['an invalid argument', 400, googleError(400, 'INVALID_ARGUMENT', 'Bad temperature.'), { code: 'api', isRetryable: false }],
+  [
+    'an unsupported location',
+    400,
+    googleError(400, 'FAILED_PRECONDITION', 'User location is not supported.'),
+    { code: 'api', isRetryable: false },
+  ],
+  ['an unknown model', 404, googleError(404, 'NOT_FOUND', 'models/x is not found.'), { code: 'api', isRetryable: false }],
   ['a long prompt', 400, googleError(400, 'INVALID_ARGUMENT', tooLong), { code: 'contextOverflow', isRetryable: false }],
   [
-    'the quota of a minute',
+    'an exhausted quota per minute',
     429,
     googleError(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded.', [quota('RequestsPerMinutePerProjectPerModel'), retryInfo]),
     { code: 'rateLimited', isRetryable: true, retryAfterMs: 34_000 },
   ],
   [
-    'the quota of a day',
+    'an exhausted quota per day',
     429,
     googleError(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded.', [quota('GenerateRequestsPerDayPerProjectPerModel-FreeTier'), retryInfo]),
     { code: 'rateLimited', isRetryable: false },
   ],
-  ['too much work', 503, googleError(503, 'UNAVAILABLE', 'The model is overloaded.'), { code: 'api', isRetryable: true }],
-  ['a fault', 500, googleError(500, 'INTERNAL', 'Internal error.'), { code: 'api', isRetryable: true }],
-  ['a deadline', 504, googleError(504, 'DEADLINE_EXCEEDED', 'Too late.'), { code: 'api', isRetryable: true }],
+  ['an overloaded model', 503, googleError(503, 'UNAVAILABLE', 'The model is overloaded.'), { code: 'api', isRetryable: true }],
+  ['an internal error', 500, googleError(500, 'INTERNAL', 'Internal error.'), { code: 'api', isRetryable: true }],
+  ['an exceeded deadline', 504, googleError(504, 'DEADLINE_EXCEEDED', 'Too late.'), { code: 'api', isRetryable: true }],
 ]
 
 describe('an error over HTTP, in a list or inside the stream', () => {
-  it.each(cases)('%s', async (_name, status, body, expected) => {
+  it.each(cases)('classifies %s', async (_name, status, body, expected) => {
     const bytes = utf8(`data: ${JSON.stringify(body)}\r\n\r\n`)
     const listed = utf8(`data: ${JSON.stringify([body])}\r\n\r\n`)
     for (const fetch of [refusing(status, body), refusing(status, [body]), answering([bytes]), answering([listed])]) {
@@ -77,12 +82,12 @@ describe('the API key', () => {
   const echo = googleError(400, 'INVALID_ARGUMENT', `API key ${canary} not valid.`)
   const leaky: [string, typeof fetch][] = [
     ['an echoed key', refusing(400, echo)],
-    ['an engine that quotes the address', () => Promise.reject(new TypeError(`failed: https://x/?key=${canary}`))],
+    ['a runtime error that quotes the URL', () => Promise.reject(new TypeError(`failed: https://x/?key=${canary}`))],
     ['an error inside the stream', answering([utf8(`data: ${JSON.stringify(echo)}\n\n`)])],
     ['a damaged frame', answering([utf8(`data: {${canary}\n\n`)])],
   ]
 
-  it.each(leaky)('appears in no error: %s', async (_name, fetch) => {
+  it.each(leaky)('keeps the API key out of the error: %s', async (_name, fetch) => {
     for (const keyInQuery of [false, true]) {
       const { provider } = google('gemini-test', { fetch, keyInQuery })
       const call = provider.stream(request('gemini-test'), () => undefined, new AbortController().signal)
@@ -93,7 +98,7 @@ describe('the API key', () => {
     }
   })
 
-  it.each(['', 'two\nlines', 'naïve'])('rejects a key that no header can carry, before sending: %j', async (credential) => {
+  it.each(['', 'two\nlines', 'naïve'])('rejects an invalid header value as key before sending: %j', async (credential) => {
     const { provider } = google('gemini-test', { fetch: () => Promise.reject(new Error('sent')) })
     const sent = provider.stream(request('gemini-test', { credential }), () => undefined, new AbortController().signal)
     await expect(sent).rejects.toMatchObject({ code: 'other', message: expect.stringContaining('API key') })

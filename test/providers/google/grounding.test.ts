@@ -30,7 +30,7 @@ async function read(chunks: readonly unknown[], changes: Partial<StreamRequest> 
 const citationsOf = ({ content }: AssistantMessage) => content.flatMap((block) => (block.type === 'text' ? (block.citations ?? []) : []))
 const cited = (message: AssistantMessage) => citationsOf(message).map(({ url, range }) => [url, range?.start, range?.end])
 
-describe('sources in several chunks', () => {
+describe('grounding sources in several chunks', () => {
   const first = {
     webSearchQueries: ['q1'],
     groundingChunks: [web('a')],
@@ -43,17 +43,17 @@ describe('sources in several chunks', () => {
   const support = (index: number) => ({ segment: { startIndex: 5, endIndex: 9, text: 'Two.' }, groundingChunkIndices: [index] })
 
   it.each<[string, Json]>([
-    ['each counted from its own list', { webSearchQueries: ['q2'], groundingChunks: [web('b')], groundingSupports: [support(0)] }],
-    ['each counted from all', { webSearchQueries: ['q2'], groundingChunks: [web('b')], groundingSupports: [support(1)] }],
+    ['each with indices into its own list', { webSearchQueries: ['q2'], groundingChunks: [web('b')], groundingSupports: [support(0)] }],
+    ['each with indices into the whole list', { webSearchQueries: ['q2'], groundingChunks: [web('b')], groundingSupports: [support(1)] }],
     [
-      'with all that came before',
+      'each with all earlier sources',
       {
         webSearchQueries: ['q1', 'q2'],
         groundingChunks: [web('a'), web('b')],
         groundingSupports: [...first.groundingSupports, support(1)],
       },
     ],
-  ])('merges them: %s', async (_name, second) => {
+  ])('merges grounding sources: %s', async (_name, second) => {
     const { message } = await read([
       chunk([{ text: 'One. ' }], { groundingMetadata: first }),
       last([{ text: 'Two.' }], { groundingMetadata: second }),
@@ -65,7 +65,7 @@ describe('sources in several chunks', () => {
   })
 })
 
-describe('a source', () => {
+describe('a grounding source', () => {
   it('cites a source without a URL by its title and text', async () => {
     const groundingMetadata = {
       groundingChunks: [{ retrievedContext: { title: 'v.pdf', text: 'quoted', pageNumber: 3 } }],
@@ -82,7 +82,7 @@ describe('a source', () => {
     expect(warnings).toEqual([expect.stringContaining('"hologram"')])
   })
 
-  it('cites a source of a response without text and omits the empty text later', async () => {
+  it('cites a source of a response without text', async () => {
     const groundingMetadata = { groundingChunks: [{ image: { sourceUri: 'https://i', title: 'I' } }] }
     const { message } = await read([last([picture], { groundingMetadata })])
     expect(citationsOf(message)).toEqual([{ url: 'https://i', title: 'I' }])
@@ -91,7 +91,7 @@ describe('a source', () => {
     expect(contents[1]).toEqual({ role: 'model', parts: [picture] })
   })
 
-  it('keeps the display data that the provider requires', async () => {
+  it('keeps the search entry point that the provider requires', async () => {
     const searchEntryPoint = { renderedContent: '<div>x</div>' }
     const groundingMetadata = { groundingChunks: [web('a')], searchEntryPoint, retrievalMetadata: { score: 1 } }
     const { message } = await read([last([{ text: 'Hi.' }], { groundingMetadata })])
@@ -100,8 +100,8 @@ describe('a source', () => {
   })
 })
 
-describe('the range of a segment', () => {
-  it('counts bytes of its part if it names one, else of all text', async () => {
+describe('the range of a grounding segment', () => {
+  it('counts bytes within the named part, else within all text', async () => {
     const part = (partIndex: number, startIndex: number, endIndex: number, text?: string) => ({
       segment: { partIndex, startIndex, endIndex, ...(text !== undefined && { text }) },
       groundingChunkIndices: [0],
@@ -118,7 +118,7 @@ describe('the range of a segment', () => {
     ])
   })
 
-  it('resolves in time linear in the text', async () => {
+  it('resolves ranges in linear time', async () => {
     const words = Array.from({ length: 20_000 }, (_, at) => `Wört ${at}. `)
     let byte = 0
     const groundingSupports = words.map((text) => {
@@ -134,7 +134,7 @@ describe('the range of a segment', () => {
     expect(block.citations?.every(({ range }, at) => block.text.slice(range?.start, range?.end) === words[at])).toBe(true)
   })
 
-  it('stops its search for a range that fits nowhere', async () => {
+  it('limits the search for an unmatched range', async () => {
     const segment = { startIndex: 0, endIndex: 1, text: 'nowhere' }
     const groundingSupports = Array.from({ length: 50_000 }, (_, at) => ({
       segment: { ...segment, text: `no${at}` },
@@ -147,7 +147,7 @@ describe('the range of a segment', () => {
 })
 
 describe('a Gemini part', () => {
-  it('shows several contents and puts the signature on the last', async () => {
+  it('shows each kind of content in a part, with the signature on the last', async () => {
     const { message, warnings } = await read([
       last([
         { text: 'hi', ...picture },
@@ -164,10 +164,10 @@ describe('a Gemini part', () => {
   })
 
   it.each<[string, Json]>([
-    ['beside its text', last([{ text: 'Hi.', hologram: { a: 1 } }])],
-    ['of its candidate', last([{ text: 'Hi.' }], { hologram: [1] })],
-    ['of its chunk', { ...last([{ text: 'Hi.' }]), hologram: 'x' }],
-    ['of its content', { candidates: [{ content: { parts: [{ text: 'Hi.' }], hologram: 'x' }, finishReason: 'STOP' }] }],
+    ['of the part', last([{ text: 'Hi.', hologram: { a: 1 } }])],
+    ['of the candidate', last([{ text: 'Hi.' }], { hologram: [1] })],
+    ['of the chunk', { ...last([{ text: 'Hi.' }]), hologram: 'x' }],
+    ['of the content', { candidates: [{ content: { parts: [{ text: 'Hi.' }], hologram: 'x' }, finishReason: 'STOP' }] }],
   ])('reports an unknown field %s once', async (_name, frame) => {
     const { message, warnings } = await read([chunk([{ text: 'O. ', hologram: 'x' }]), frame])
     expect(message.content).toMatchObject([{ text: 'O. Hi.' }])
@@ -181,7 +181,7 @@ it('warns once about omitted candidates', async () => {
   })
   const { message, warnings } = await read([two(), two('STOP')])
   expect(message.content).toEqual([{ type: 'text', text: 't0t0' }])
-  expect(warnings).toEqual([expect.stringContaining('more than one answer')])
+  expect(warnings).toEqual([expect.stringContaining('several responses')])
 })
 
 describe('a response longer than one request', () => {
@@ -190,7 +190,7 @@ describe('a response longer than one request', () => {
     continuationToken: 'tok',
   })
 
-  it('pauses and continues with the same request and its token', async () => {
+  it('pauses, and continues with the same request and its token', async () => {
     const { message } = await read([paused])
     expect(message.stopReason).toBe('paused')
     expect(message.content[1]).toMatchObject({ type: 'serviceTool', status: 'running' })
@@ -205,7 +205,7 @@ describe('a response longer than one request', () => {
     expect(whole.providerState).toBeUndefined()
   })
 
-  it('ends as truncated if no token came', async () => {
+  it('ends as truncated without a continuation token', async () => {
     const { message } = await read([chunk([{ text: 'One.' }], { finishReason: 'CONTINUATION' })])
     expect(message.stopReason).toBe('length')
   })
@@ -214,7 +214,7 @@ describe('a response longer than one request', () => {
 it.each([
   ['google', google],
   ['vertex', vertex],
-] as const)('%s sends the response modalities and image options', async (_name, factory) => {
+] as const)('sends the response modalities and image options: %s', async (_name, factory) => {
   const { provider, config } = factory(id, { responseModalities: ['TEXT', 'IMAGE'], imageConfig: { aspectRatio: '16:9' } })
   const { generationConfig } = await sentBody<{ generationConfig: Json }>(provider, plainRequest(config))
   expect(generationConfig).toMatchObject({ responseModalities: ['TEXT', 'IMAGE'], imageConfig: { aspectRatio: '16:9' } })
@@ -223,7 +223,7 @@ it.each([
 describe('a segment outside the text', () => {
   const place = (segment: Json) => ({ segment, groundingChunkIndices: [0] })
 
-  it('leaves the source without a range and warns once', async () => {
+  it('cites the source without a range and warns once', async () => {
     const outside = [
       { startIndex: 2, endIndex: 99 },
       { startIndex: 50, endIndex: 60, text: 'not there' },
@@ -237,10 +237,10 @@ describe('a segment outside the text', () => {
       ['https://a', undefined, undefined],
       ['https://a', 0, 4],
     ])
-    expect(warnings).toEqual([expect.stringContaining('outside of its text')])
+    expect(warnings).toEqual([expect.stringContaining('outside its text')])
   })
 
-  it('finds its range by the segment text if that occurs', async () => {
+  it('finds the range by the segment text', async () => {
     const groundingMetadata = { groundingChunks: [web('a')], groundingSupports: [place({ startIndex: 50, endIndex: 53, text: 'ea.' })] }
     const { message, warnings } = await read([last([{ text: 'Tea.' }], { groundingMetadata })])
     expect(cited(message)).toEqual([['https://a', 1, 4]])
@@ -255,7 +255,7 @@ describe('hosted code execution in a response with a search', () => {
   ]
   const searched = { webSearchQueries: ['tea'], groundingChunks: [web('a')] }
 
-  it('keeps the queries and sources of the search', async () => {
+  it('keeps the queries and sources of a search next to code execution', async () => {
     const { message } = await read([chunk(code), last([{ text: 'Tea.' }], { groundingMetadata: searched })])
     expect(message.content).toMatchObject([
       { name: 'code_execution', status: 'done' },
@@ -265,7 +265,7 @@ describe('hosted code execution in a response with a search', () => {
     expect(message.usage.searches).toBe(1)
   })
 
-  it('shows a search once that the provider already showed', async () => {
+  it('shows a search only once', async () => {
     const search = [
       { toolCall: { id: 's1', toolType: 'GOOGLE_SEARCH_WEB', args: { queries: ['tea'] } } },
       { toolResponse: { id: 's1', toolType: 'GOOGLE_SEARCH_WEB', response: {} } },

@@ -28,7 +28,7 @@ describe('any history', () => {
     [old, false],
     ['gemini-2.0-flash', false],
     ['gemma-3-27b-it', false],
-  ])('encodes to a legal request: %s', async (model, isModern) => {
+  ])('encodes any history to a valid request: %s', async (model, isModern) => {
     await fc.assert(
       fc.asyncProperty(history, fc.constantFrom('off' as const, 'high' as const), async (messages, thinking) => {
         const asked = request(model, { messages, thinking })
@@ -42,7 +42,7 @@ describe('any history', () => {
   it.each([
     [modern, true],
     [old, false],
-  ])('encodes to a legal request on Vertex AI: %s', async (model, isModern) => {
+  ])('encodes any history to a valid request on Vertex AI: %s', async (model, isModern) => {
     const { config, provider } = vertex(model, { project: 'p' })
     await fc.assert(
       fc.asyncProperty(history, async (messages) => {
@@ -53,7 +53,7 @@ describe('any history', () => {
     )
   })
 
-  it('stays unchanged by encoding and encodes the same twice', async () => {
+  it('leaves the history unchanged, and encodes it the same each time', async () => {
     await fc.assert(
       fc.asyncProperty(history, async (messages) => {
         const before = JSON.stringify(messages)
@@ -65,7 +65,7 @@ describe('any history', () => {
     )
   })
 
-  it('sends responses of the same model back part by part with exact signatures', async () => {
+  it('sends responses of the same model back part by part with their signatures', async () => {
     const signature = fc.base64String({ minLength: 1 })
     const sign = (thoughtSignature: string) => ({ api: 'googleGenerativeAi' as const, model: modern, payload: { thoughtSignature } })
     const ownText = fc.record({ text: fc.constantFrom('', 'a', 'b'), signature })

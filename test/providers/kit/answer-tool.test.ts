@@ -30,7 +30,7 @@ function plan(
 }
 
 describe('a request with an answer tool', () => {
-  it('contains the tool with the schema as arguments and forces it', () => {
+  it('contains the answer tool with the schema as parameters, and forces it', () => {
     const { plan: made, warnings } = plan()
     expect(made).toMatchObject({ force: 'answer', answerTool: 'respond_json', request: { responseFormat: { type: 'text' } } })
     expect(made?.request.tools).toMatchObject([{ name: 'respond_json', parameters: schema }])
@@ -52,19 +52,19 @@ describe('a request with an answer tool', () => {
     expect(plan({ tools }).plan?.request.tools).toBe(first?.request.tools)
   })
 
-  it.each(['budget', 'adaptive'] as const)('disables thinking if it forbids a forced tool: %s', (thinking) => {
+  it.each(['budget', 'adaptive'] as const)('disables thinking if it excludes a forced tool: %s', (thinking) => {
     const { plan: made, warnings } = plan({ thinking: 'high' }, { thinking })
     expect(made?.request.thinking).toBe('off')
     expect(warnings.join()).toMatch(/thinking switched off/)
   })
 
-  it.each(['none', 'alwaysOn'] as const)('leaves the thinking level alone for thinking %s', (thinking) => {
+  it.each(['none', 'alwaysOn'] as const)('keeps the thinking level with thinking mode %s', (thinking) => {
     const { plan: made, warnings } = plan({ thinking: 'high' }, { thinking })
     expect(made?.request.thinking).toBe('high')
     expect(warnings).toEqual([])
   })
 
-  it('keeps thinking if a forced tool allows it', () => {
+  it('keeps thinking if it allows a forced tool', () => {
     const native = { ...nothing, forcingStopsThinking: false }
     expect(plan({ thinking: 'high' }, { thinking: 'adaptive' }, native).plan?.request.thinking).toBe('high')
   })
@@ -72,10 +72,10 @@ describe('a request with an answer tool', () => {
   it('instructs the model and warns if it cannot force the tool', () => {
     const { plan: made, warnings } = plan({ thinking: 'high' }, { thinking: 'budget', forcedToolChoice: false })
     expect(made).toMatchObject({ force: 'none', request: { thinking: 'high' } })
-    expect(warnings.join()).toMatch(/cannot be made/)
+    expect(warnings.join()).toMatch(/cannot enforce/)
   })
 
-  it('adds no tool for text or native structured output', () => {
+  it('adds no answer tool for text or native structured output', () => {
     const native = { ...nothing, jsonSchema: true }
     expect(plan({ responseFormat: { type: 'text' } }).plan).toBeUndefined()
     expect(plan({}, {}, native).plan).toBeUndefined()
@@ -92,7 +92,7 @@ function building() {
 }
 
 describe('the answer tool call', () => {
-  it('becomes the response text with stop reason stop', () => {
+  it('converts the call to response text with stop reason stop', () => {
     const { builder, events } = building()
     builder.toolCall(0, 'c1', answerToolName)
     builder.toolArguments(0, '{"city":')
@@ -105,20 +105,20 @@ describe('the answer tool call', () => {
     ])
   })
 
-  it('becomes an empty object without arguments', () => {
+  it('converts a call without arguments to an empty object', () => {
     const { builder, events } = building()
     builder.toolCall(0, 'c1', answerToolName)
     expect(builder.finish('toolUse', emptyUsage()).content).toEqual([{ type: 'text', text: '{}' }])
     expect(events.at(-1)).toEqual({ type: 'text', contentIndex: 0, delta: '{}' })
   })
 
-  it('becomes no content if cut off before the first argument', () => {
+  it('drops a call that was cut before its first argument', () => {
     const { builder } = building()
     builder.toolCall(0, 'c1', answerToolName)
     expect(builder.finish('length', emptyUsage())).toMatchObject({ stopReason: 'length', content: [] })
   })
 
-  it('accepts a late or repeated name', () => {
+  it('accepts a late or repeated tool name', () => {
     const { builder, events } = building()
     builder.toolArguments(0, '{"a"')
     builder.toolCall(0, 'c1')
@@ -130,7 +130,7 @@ describe('the answer tool call', () => {
     expect(events.filter((event) => event.type !== 'start').map((event) => event.type)).toEqual(['text', 'text'])
   })
 
-  it('counts once and omits a second one', () => {
+  it('reads one answer tool call and omits a second', () => {
     const { builder } = building()
     builder.toolCall(0, 'c1', answerToolName)
     builder.toolCall(1, 'c2', answerToolName)
@@ -150,7 +150,7 @@ describe('the answer tool call', () => {
     })
   })
 
-  it('drops the state of the call', () => {
+  it('drops the provider state of the answer tool call', () => {
     const { builder } = building()
     builder.toolCall(0, 'c1', answerToolName)
     builder.setProviderState(0, { api: 'googleGenerativeAi', model: 'm', payload: { thoughtSignature: 's' } })
@@ -158,7 +158,7 @@ describe('the answer tool call', () => {
     expect(builder.finish('toolUse', emptyUsage()).content).toEqual([{ type: 'text', text: '{"a":1}' }])
   })
 
-  it('stays a normal call if the request had no answer tool', () => {
+  it('keeps the call if the request had no answer tool', () => {
     const builder = new AssistantBuilder(config, () => undefined)
     builder.toolCall(0, 'c1', answerToolName)
     expect(builder.finish('toolUse', emptyUsage())).toMatchObject({ stopReason: 'toolUse', content: [{ name: answerToolName }] })

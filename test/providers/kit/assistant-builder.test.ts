@@ -26,7 +26,7 @@ describe('AssistantBuilder', () => {
     ])
   })
 
-  it('generates missing or repeated ids and reports them in the deltas', () => {
+  it('generates missing or duplicate ids and reports them in the deltas', () => {
     const { builder, events } = building()
     builder.toolCall('a', undefined, 'x')
     builder.toolArguments('a', '{}')
@@ -53,14 +53,14 @@ describe('AssistantBuilder', () => {
     expect(builder.finish('toolUse', emptyUsage()).content).toMatchObject([{ arguments: {}, invalidArguments: raw }])
   })
 
-  it('treats null as no arguments', () => {
+  it('treats null arguments as empty', () => {
     const { builder } = building()
     builder.toolCall(0, 'c1', 'now')
     builder.toolArguments(0, 'null')
     expect(builder.finish('toolUse', emptyUsage()).content).toEqual([{ type: 'toolCall', id: 'c1', name: 'now', arguments: {} }])
   })
 
-  it('marks a call as truncated with its response unless its arguments are complete', () => {
+  it('marks a call of a truncated response unless its arguments are complete', () => {
     const { builder } = building()
     builder.toolCall(0, 'c0', 'now')
     builder.toolCall(1, 'c1', 'now')

@@ -32,11 +32,11 @@ describe('isContextOverflowText', () => {
     'Too many tokens in prompt',
     'token limit exceeded',
     'PROMPT IS TOO LONG',
-  ])('matches %s', (text) => {
+  ])('recognizes the overflow text %s', (text) => {
     expect(isContextOverflowText(text)).toBe(true)
   })
 
-  it.each(['rate limit exceeded', 'invalid api key', 'temperature must be below 2', ''])('rejects %s', (text) => {
+  it.each(['rate limit exceeded', 'invalid api key', 'temperature must be below 2', ''])('ignores the text %s', (text) => {
     expect(isContextOverflowText(text)).toBe(false)
   })
 })
@@ -44,18 +44,24 @@ describe('isContextOverflowText', () => {
 describe('classifyError', () => {
   it.each([
     ['throttling before overflow', { message: 'Too many tokens, please wait before trying again.' }, 429, 'rateLimited', true],
-    ['a spent quota', { error: { code: 'insufficient_quota', message: 'You exceeded your current quota' } }, 429, 'rateLimited', false],
     [
-      'a bad key under 400',
+      'an exhausted quota',
+      { error: { code: 'insufficient_quota', message: 'You exceeded your current quota' } },
+      429,
+      'rateLimited',
+      false,
+    ],
+    [
+      'a bad key with status 400',
       { error: { code: 400, message: 'API key not valid.', details: [{ reason: 'API_KEY_INVALID' }] } },
       400,
       'auth',
       false,
     ],
-    ['a missing key under 400', { __type: 'MissingAuthenticationTokenException', message: 'No.' }, 400, 'auth', false],
+    ['a missing key with status 400', { __type: 'MissingAuthenticationTokenException', message: 'No.' }, 400, 'auth', false],
     ['an error in a list', [{ error: { code: 503, message: 'overloaded', status: 'UNAVAILABLE' } }], undefined, 'api', true],
     ['an error named like an exception', { __type: 'ThrottlingException', message: 'slow down' }, undefined, 'rateLimited', true],
-    ['an error with a number for a code', { error: { code: 502, message: 'upstream' } }, undefined, 'api', true],
+    ['an error with a numeric code', { error: { code: 502, message: 'upstream' } }, undefined, 'api', true],
     [
       'an overflow inside a stream',
       { error: { code: 'context_length_exceeded', message: 'Too long' } },
@@ -64,7 +70,7 @@ describe('classifyError', () => {
       false,
     ],
     ['an unknown error inside a stream', { error: { message: 'something' } }, undefined, 'api', false],
-    ['an error that is a word', { code: 'invalid-argument', error: 'bad thing' }, 400, 'api', false],
+    ['an error that is a string', { code: 'invalid-argument', error: 'bad thing' }, 400, 'api', false],
     ['classify_rate_limit', { error: { message: 'Rate limit reached' } }, 429, 'rateLimited', true],
     ['classify_auth_error, 401', { error: { message: 'Invalid API key' } }, 401, 'auth', false],
     ['classify_auth_error, 403', { error: { message: 'Forbidden' } }, 403, 'auth', false],
@@ -74,11 +80,11 @@ describe('classifyError', () => {
     ['a blank 400', '', 400, 'api', false],
     ['a blank 413', '', 413, 'contextOverflow', false],
     ['null', null, 400, 'api', false],
-  ])('%s', (_name, body, status, code, isRetryable) => {
+  ])('classifies %s', (_name, body, status, code, isRetryable) => {
     expect(classify(body, status)).toMatchObject({ code, isRetryable })
   })
 
-  it('treats an empty 400 as an overflow if the backend does so', () => {
+  it('treats an empty 400 as an overflow if the backend uses it so', () => {
     expect(classifyError({ service: 'Cerebras', body: '', status: 400, emptyBodyIsOverflow: true }).code).toBe('contextOverflow')
   })
 
@@ -89,68 +95,73 @@ describe('classifyError', () => {
 
   it.each([
     ['seconds', { 'retry-after': '1.5' }, 1500],
-    ['none', { 'retry-after': '0' }, 0],
-    ['a date that is over', { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }, 0],
+    ['a missing header', { 'retry-after': '0' }, 0],
+    ['a past date', { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }, 0],
     ['milliseconds before seconds', { 'retry-after-ms': '20', 'retry-after': '7' }, 20],
-    ['seconds, where the milliseconds are none', { 'retry-after-ms': '-5', 'retry-after': '7' }, 7000],
-    ['milliseconds of Azure', { 'x-ms-retry-after-ms': '250', 'retry-after': '7' }, 250],
-    ['seconds with their unit', { 'retry-after': '5s' }, 5000],
-    ['a header that came twice', { 'retry-after': '5, 5' }, 5000],
-    ['a header that came twice, with other numbers', { 'retry-after': '5, 7s' }, 7000],
-    ['milliseconds that came twice', { 'retry-after-ms': '20, 30' }, 30],
-    ['a date that came twice', { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT, Wed, 21 Oct 2015 07:28:00 GMT' }, 0],
-    ['nothing but commas', { 'retry-after': ', ,' }, undefined],
-    ['a list with what is no number', { 'retry-after': '5, soon' }, undefined],
-    ['nothing that can be read', { 'retry-after': 'soon' }, undefined],
-    ['a blank', { 'retry-after': ' ' }, undefined],
-    ['less than nothing', { 'retry-after': '-7' }, undefined],
-    ['a number with words', { 'retry-after': '5 seconds' }, undefined],
-    ['a number that no service writes', { 'retry-after': '1e308' }, undefined],
-    ['a number in hex', { 'retry-after': '0x10' }, undefined],
-    ['more digits than any number has', { 'retry-after': '9'.repeat(400) }, undefined],
-    ['seconds that are no moment any more', { 'retry-after': '9'.repeat(15) }, 999_999_999_999_999_000],
+    ['seconds if the milliseconds are invalid', { 'retry-after-ms': '-5', 'retry-after': '7' }, 7000],
+    ['Azure milliseconds', { 'x-ms-retry-after-ms': '250', 'retry-after': '7' }, 250],
+    ['seconds with a unit', { 'retry-after': '5s' }, 5000],
+    ['a duplicate header', { 'retry-after': '5, 5' }, 5000],
+    ['a duplicate header with different values', { 'retry-after': '5, 7s' }, 7000],
+    ['duplicate milliseconds', { 'retry-after-ms': '20, 30' }, 30],
+    ['a duplicate date', { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT, Wed, 21 Oct 2015 07:28:00 GMT' }, 0],
+    ['only commas', { 'retry-after': ', ,' }, undefined],
+    ['a list with an invalid number', { 'retry-after': '5, soon' }, undefined],
+    ['unreadable text', { 'retry-after': 'soon' }, undefined],
+    ['a blank header', { 'retry-after': ' ' }, undefined],
+    ['a negative number', { 'retry-after': '-7' }, undefined],
+    ['a number with text', { 'retry-after': '5 seconds' }, undefined],
+    ['an implausible number', { 'retry-after': '1e308' }, undefined],
+    ['a hexadecimal number', { 'retry-after': '0x10' }, undefined],
+    ['too many digits', { 'retry-after': '9'.repeat(400) }, undefined],
+    ['seconds beyond the maximum date', { 'retry-after': '9'.repeat(15) }, 999_999_999_999_999_000],
   ])('reads the retry delay: %s', (_name, headers, expected) => {
     expect(classify('', 503, headers).retryAfterMs).toBe(expected)
   })
 
   const date = 'Mon, 23 Nov 2026 10:00:00 GMT'
   it.each<[string, Record<string, string>, string, number | undefined]>([
-    ['a date, by the clock of the service', { date, 'retry-after': 'Mon, 23 Nov 2026 10:00:30 GMT' }, '', 30_000],
-    ['words of Groq', {}, 'Rate limit reached. Please try again in 11.2s. Need more?', 11_200],
-    ['words with minutes', {}, 'Please try again in 2m59.5s.', 179_500],
-    ['whole words', {}, 'Try again in 20 seconds.', 20_000],
-    ['milliseconds in words', {}, 'Please try again in 250ms.', 250],
-    ['the header before the words', { 'retry-after': '7' }, 'try again in 11.2s', 7000],
-    ['words without a time', {}, 'Please try again later.', undefined],
+    ["a date, relative to the provider's clock", { date, 'retry-after': 'Mon, 23 Nov 2026 10:00:30 GMT' }, '', 30_000],
+    ['a Groq duration', {}, 'Rate limit reached. Please try again in 11.2s. Need more?', 11_200],
+    ['a duration with minutes', {}, 'Please try again in 2m59.5s.', 179_500],
+    ['a spelled-out duration', {}, 'Try again in 20 seconds.', 20_000],
+    ['a duration in milliseconds', {}, 'Please try again in 250ms.', 250],
+    ['the header before the text', { 'retry-after': '7' }, 'try again in 11.2s', 7000],
+    ['text without a time', {}, 'Please try again later.', undefined],
     [
-      'a limit that is used up',
+      'an exhausted limit',
       { 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '6m0s', 'x-ratelimit-reset-requests': '2s' },
       '',
       360_000,
     ],
-    ['the first of those that are not', { 'x-ratelimit-reset-tokens': '6m0s', 'x-ratelimit-reset-requests': '12ms' }, '', 12],
+    ['the earliest of several limits', { 'x-ratelimit-reset-tokens': '6m0s', 'x-ratelimit-reset-requests': '12ms' }, '', 12],
     ['seconds', { 'x-ratelimit-reset-tokens': '4.5' }, '', 4500],
-    ['hours without end', { 'x-ratelimit-reset': `${'9'.repeat(309)}h` }, '', 999_999_999_999_999 * 3_600_000],
-    ['a moment', { date, 'anthropic-ratelimit-requests-reset': '2026-11-23T10:00:09Z' }, '', 9000],
-    ['a moment in ms', { date, 'x-ratelimit-reset': String(Date.parse(date) + 1500) }, '', 1500],
-    ['a moment in seconds', { date, 'x-ratelimit-reset': String(Date.parse(date) / 1000 + 3) }, '', 3000],
-    ['what is unknown', { 'x-ratelimit-reset-tokens': '-1' }, '', undefined],
+    ['endless hours', { 'x-ratelimit-reset': `${'9'.repeat(309)}h` }, '', 999_999_999_999_999 * 3_600_000],
+    ['a timestamp', { date, 'anthropic-ratelimit-requests-reset': '2026-11-23T10:00:09Z' }, '', 9000],
+    ['a timestamp in milliseconds', { date, 'x-ratelimit-reset': String(Date.parse(date) + 1500) }, '', 1500],
+    ['a timestamp in seconds', { date, 'x-ratelimit-reset': String(Date.parse(date) / 1000 + 3) }, '', 3000],
+    ['an unknown format', { 'x-ratelimit-reset-tokens': '-1' }, '', undefined],
   ])('reads the reset time of a rate limit: %s', (_name, headers, message, expected) => {
     expect(classify({ error: { message } }, 429, headers).retryAfterMs).toBe(expected)
   })
 
   it.each<[string, unknown, number | undefined, object]>([
-    ['GLM, too many at a time', { error: { code: '1302', message: 'concurrency' } }, 400, { code: 'rateLimited', isRetryable: true }],
-    ['GLM, as a number', { error: { code: 1302, message: 'concurrency' } }, undefined, { code: 'rateLimited', isRetryable: true }],
+    ['a GLM concurrency limit', { error: { code: '1302', message: 'concurrency' } }, 400, { code: 'rateLimited', isRetryable: true }],
     [
-      'MiniMax, too often',
+      'a GLM error with a numeric code',
+      { error: { code: 1302, message: 'concurrency' } },
+      undefined,
+      { code: 'rateLimited', isRetryable: true },
+    ],
+    [
+      'a MiniMax rate limit',
       { base_resp: { status_code: 1002, status_msg: 'rate limit' } },
       undefined,
       { code: 'rateLimited', isRetryable: true },
     ],
-    ['MiniMax, a wrong key', { base_resp: { status_code: 1004, status_msg: 'login' } }, undefined, { code: 'auth', isRetryable: false }],
+    ['a wrong MiniMax key', { base_resp: { status_code: 1004, status_msg: 'login' } }, undefined, { code: 'auth', isRetryable: false }],
     [
-      'MiniMax, no money',
+      'an exhausted MiniMax balance',
       { base_resp: { status_code: 1008, status_msg: 'insufficient balance' } },
       undefined,
       { code: 'api', isRetryable: false },
@@ -161,7 +172,7 @@ describe('classifyError', () => {
     expect(classify(body, status)).toMatchObject(expected)
   })
 
-  it('reads an error in the requested stream format', () => {
+  it('reads an error sent in stream format', () => {
     const body = 'event: error\ndata: {"error":{"type":"overloaded_error","message":"the kitchen is closed"}}\n\n'
     expect(classify(body, 400).message).toBe('Acme reported an error (400): the kitchen is closed.')
     expect(classify(body)).toMatchObject({ status: 529, isRetryable: true })
@@ -177,8 +188,8 @@ describe('classifyError', () => {
   )
 
   it('explains a rate limit and an overloaded provider', () => {
-    expect(classify('', 429).message).toMatch(/limiting the rate of requests \(429\)\. Wait before asking again, ask less often/)
-    expect(classify('', 529).message).toBe('Acme reported an error (529). Such errors pass: ask again later.')
+    expect(classify('', 429).message).toMatch(/rate limiting requests \(429\)\. Wait before you retry, send fewer requests/)
+    expect(classify('', 529).message).toBe('Acme reported an error (529). The error is temporary. Retry later.')
   })
 
   it('suggests waiting only if waiting helps', () => {
@@ -190,13 +201,13 @@ describe('classifyError', () => {
     expect(classify('', 400, { ...headers, 'x-should-retry': 'true' })).toMatchObject({ isRetryable: true, retryAfterMs: 7000 })
   })
 
-  it('rejects an exhausted quota as not retryable', () => {
+  it('marks an exhausted quota as not retryable', () => {
     const body = { error: { code: 'insufficient_quota', message: 'spent' } }
     expect(classify(body, 429, { 'x-should-retry': 'true' }).isRetryable).toBe(false)
     expect(classify('', 402, { 'x-should-retry': 'true' }).isRetryable).toBe(false)
   })
 
-  it('retries transient errors only', () => {
+  it('marks only transient errors as retryable', () => {
     const statuses = [400, 402, 404, 405, 408, 409, 410, 422, 429, 500, 501, 502, 503, 504, 529]
     expect(statuses.filter((status) => classify('', status).isRetryable)).toEqual([408, 409, 429, 500, 502, 503, 504, 529])
   })
@@ -225,7 +236,7 @@ describe('recorded provider errors', () => {
     expect(classify(textOf(body), status || undefined)).toMatchObject({ code: 'api', isRetryable: false })
   })
 
-  it('quotes the original error from behind a router too', () => {
+  it('quotes the original error that a router forwards', () => {
     const metadata = { raw: '{"error":{"message":"the kitchen is closed"}}', provider_name: 'Acme' }
     expect(classify({ error: { message: 'Provider returned error', code: 400, metadata } }, 400).message).toContain(
       'Provider returned error: Acme: the kitchen is closed.',
@@ -253,7 +264,7 @@ interface Recorded {
 describe.skipIf(!isThere)('recorded error responses', () => {
   const { errors }: { errors: Recorded[] } = isThere ? JSON.parse(readFileSync(recorded, 'utf8')) : { errors: [] }
 
-  it('matches its recorded class', () => {
+  it('classifies every recorded error correctly', () => {
     const wrong = errors.filter(({ body, status, headers, backend, trueClass }) => {
       const emptyBodyIsOverflow = backend === 'cerebras' || backend === 'mistral'
       const { code } = classifyError({ service: backend, body, status, headers: new Headers(headers), emptyBodyIsOverflow })
@@ -268,12 +279,12 @@ describe.skipIf(!isThere)('recorded error responses', () => {
 describe('an error for an unknown model', () => {
   it.each<[string, unknown]>([
     ['a code', { error: { type: 'server_error', code: 'model_not_found', message: 'no' } }],
-    ['a code with a number', { error: { code: 500, message: 'The model `gpt-5.2` does not exist' } }],
-    ['a number as text', { error: { code: '500', message: 'litellm.NotFoundError: model qwen3.8 not found' } }],
-    ['a text', { error: 'model "llama3" not found, try pulling it first' }],
-    ['a name of Azure', { error: { code: 'DeploymentNotFound', type: 'api_error', message: 'The API deployment does not exist.' } }],
-    ['a name of AWS', { __type: 'ResourceNotFoundException', message: 'gone' }],
-  ])('is not retried inside a 200: %s', (_name, body) => {
+    ['a code with a numeric status', { error: { code: 500, message: 'The model `gpt-5.2` does not exist' } }],
+    ['a numeric code as a string', { error: { code: '500', message: 'litellm.NotFoundError: model qwen3.8 not found' } }],
+    ['a message', { error: 'model "llama3" not found, try pulling it first' }],
+    ['an Azure error name', { error: { code: 'DeploymentNotFound', type: 'api_error', message: 'The API deployment does not exist.' } }],
+    ['an AWS error name', { __type: 'ResourceNotFoundException', message: 'gone' }],
+  ])('marks an unknown-model error as not retryable inside a 200: %s', (_name, body) => {
     expect(classify(body)).toMatchObject({ code: 'api', isRetryable: false, status: 404 })
     expect(classify(body, 200)).toMatchObject({ code: 'api', isRetryable: false })
   })
@@ -281,7 +292,7 @@ describe('an error for an unknown model', () => {
   it.each<[string, unknown]>([
     ['is overloaded', { error: { code: 503, message: 'The model is overloaded. Please try again later.' } }],
     ['fails', { error: { type: 'server_error', message: 'The model produced invalid output' } }],
-  ])('differs from an error that %s', (_name, body) => {
+  ])('keeps an error retryable if the model %s', (_name, body) => {
     expect(classify(body)).toMatchObject({ code: 'api', isRetryable: true })
   })
 })

@@ -8,7 +8,7 @@ const pieces = fc.array(
   { maxLength: 12 },
 )
 
-it('knows where each code point begins, however the text grows', () => {
+it('finds each code point while the text grows', () => {
   fc.assert(
     fc.property(pieces, (all) => {
       const points = new CodePoints()

@@ -19,14 +19,14 @@ const outline = (messages: readonly Message[]) =>
   messages.map((each) => (each.role === 'toolResult' ? `${each.toolCallId}${each.isError ? '!' : ''}` : each.role))
 
 describe('normalise', () => {
-  it('returns what needs no change by identity', () => {
+  it('returns unchanged messages by identity', () => {
     const messages = [user('a'), answer([{ type: 'text', text: 'b' }, call('c1')]), result('c1'), user('d')]
     normalise(messages, target).forEach((each, index) => {
       expect(each).toBe(messages[index])
     })
   })
 
-  it('gives the same objects for changed messages at each call', () => {
+  it('returns the same objects for changed messages each time', () => {
     const other = { model: 'claude-other' }
     const calls = [answer([call('x:1'), call('x;1')], other), result('x:1'), answer([call('x:1')], other)]
     const messages = [user('a'), ...calls, user(' ')]
@@ -38,7 +38,7 @@ describe('normalise', () => {
       })
   })
 
-  it('answers every call right after it, in order, exactly once', () => {
+  it('places every result right after its call, exactly once', () => {
     const messages = [
       user('a'),
       answer([call('c1'), call('c2'), call('c3')]),
@@ -54,7 +54,7 @@ describe('normalise', () => {
     expect(list[3]?.content).toEqual([{ type: 'text', text: 'No result provided' }])
   })
 
-  it('leaves out failed answers and the results of their calls', () => {
+  it('omits failed responses and the results of their calls', () => {
     const failed = answer([call('c1')], { stopReason: 'error' })
     const aborted = answer([call('c2')], { stopReason: 'aborted' })
     const list = normalise([user('a'), failed, result('c1'), aborted, result('c2'), user('b')], target)
@@ -69,7 +69,7 @@ describe('normalise', () => {
       { stopReason: 'aborted', errorMessage: 'Cancelled' },
     )
 
-    it('keeps only its text before a user message, as the same object each time', () => {
+    it('keeps only the text of an aborted response before a user message', () => {
       const list = normalise([user('a'), stopped, user('go on')], target)
       expect(outline(list)).toEqual(['user', 'assistant', 'user'])
       expect(list[1]).toMatchObject({ content: [{ type: 'text', text: 'half' }], stopReason: 'stop' })
@@ -79,7 +79,7 @@ describe('normalise', () => {
       expect(normalise([user('a'), stopped, user('go on')], target)[1]).toBe(list[1])
     })
 
-    it('leaves it out unless a user message follows', () => {
+    it('omits an aborted response unless a user message follows', () => {
       const again = answer([{ type: 'text', text: 'whole' }])
       expect(normalise([user('a'), stopped, again, user('b')], target)).toMatchObject([{}, { content: [{ text: 'whole' }] }, {}])
       expect(outline(normalise([user('a'), stopped], target))).toEqual(['user'])
@@ -90,7 +90,7 @@ describe('normalise', () => {
       ])
     })
 
-    it('counts once if aborted twice', () => {
+    it('keeps only the last of two aborted responses', () => {
       const later = answer([{ type: 'text', text: 'half again' }], { stopReason: 'aborted' })
       const list = normalise([user('a'), stopped, later, user('b')], target)
       expect(list).toMatchObject([{}, { content: [{ text: 'half again' }] }, {}])
@@ -107,18 +107,18 @@ describe('normalise', () => {
     expect(second?.role === 'toolResult' && second.toolCallId).not.toBe('call_0')
   })
 
-  it('starts with the user and does not end with the model', () => {
+  it('starts with a user message and never ends with the model', () => {
     const said = answer([{ type: 'text', text: 'b' }])
     expect(outline(normalise([said], target))).toEqual(['user', 'assistant', 'user'])
   })
 
-  it('keeps calls whose arguments were not JSON, with none', () => {
+  it('keeps calls with invalid JSON arguments, without the arguments', () => {
     const broken = { type: 'toolCall' as const, id: 'c1', name: 'read', arguments: {}, invalidArguments: '{"a' }
     const list = normalise([user('a'), answer([broken]), result('c1')], target)
     expect(list[1]?.content).toMatchObject([{ id: 'c1', arguments: {} }])
   })
 
-  it('drops reasoning of others and keeps its own', () => {
+  it('drops foreign reasoning and keeps its own', () => {
     const content = [
       { type: 'thinking' as const, thinking: 'hm', signature: 's' },
       { type: 'text' as const, text: 'b' },
@@ -134,7 +134,7 @@ describe('normalise', () => {
 describe('legalId', () => {
   const legal = legalId('a-zA-Z0-9_-', 40)
 
-  it('keeps legal ids and tells illegal ones apart', () => {
+  it('keeps valid ids, and maps invalid ones to distinct ids', () => {
     expect(legal('call_1')).toBe('call_1')
     const mapped = ['call:1', 'call;1', '', 'x'.repeat(60), `${'x'.repeat(60)}y`].map(legal)
     expect(new Set(mapped).size).toBe(mapped.length)
@@ -145,7 +145,7 @@ describe('legalId', () => {
 describe('ids', () => {
   const mappings = { 'of at most 40 characters': legalId('a-zA-Z0-9_-', 40), 'of exactly nine': nineChars }
 
-  it.each(Object.entries(mappings))('%s stay unique, and each result follows its own call', (_name, toolCallId) => {
+  it.each(Object.entries(mappings))('keeps %s unique, with each result after its call', (_name, toolCallId) => {
     const odd = fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.stringMatching(/^[ab:]{0,3}$/), fc.constant('x'.repeat(50)))
     // What an id becomes may be the id of another call.
     const ids = fc.uniqueArray(fc.oneof(odd, odd.map(toolCallId)), { minLength: 1, maxLength: 12 })

@@ -29,7 +29,7 @@ function importers(sources: Sources): string[] {
 }
 
 describe('kit/optional', () => {
-  it('loads only from the kit files that decide about its use', () => {
+  it('lazily loads optional kit files only from the deciding modules', () => {
     expect(importers(readSources(kit.slice(0, -1)))).toEqual(Object.keys(doors).toSorted())
   })
 

@@ -50,8 +50,8 @@ beforeEach(() => {
 
 const retry = { maxRetries: 1, initialDelayMs: 1 }
 
-describe.each(Object.entries(models))('large request data to %s', (_, modelOf) => {
-  it('reaches the provider complete with a content length, also on a retry', async () => {
+describe.each(Object.entries(models))('a large request body to %s', (_, modelOf) => {
+  it('sends the complete body with a content length, also on a retry', async () => {
     const agent = new Agent({ model: modelOf({ baseUrl }), retry })
     await agent.prompt(prompt).result
     const [first, second] = received
@@ -65,7 +65,7 @@ describe.each(Object.entries(models))('large request data to %s', (_, modelOf) =
     expect(() => JSON.parse(first?.body ?? '')).not.toThrow()
   })
 
-  it('reaches a custom fetch and the request capture as text', async () => {
+  it('passes the body as text to a custom fetch and the request capture', async () => {
     const bodies: unknown[] = []
     const given = async (_url: unknown, init?: RequestInit) => {
       bodies.push(init?.body)
@@ -82,7 +82,7 @@ describe.each(Object.entries(models))('large request data to %s', (_, modelOf) =
     expect(captured[0]).toBe(bodies[0])
   })
 
-  it('survives fields added to the body', async () => {
+  it('sends the complete body with added fields', async () => {
     const agent = new Agent({ model: modelOf({ baseUrl }), retry: false, body: { metadata_x: 'ü' } })
     await agent.prompt(prompt).result
     expect(JSON.parse(received[0]?.body ?? '')).toMatchObject({ metadata_x: 'ü' })

@@ -24,7 +24,7 @@ describe('isTakenAsIs', () => {
     providerState: fc.constantFrom<ProviderState>(own, { ...own, model: 'other' }),
   })
 
-  it('accepts only messages that cleanMessage returns as they are', () => {
+  it('accepts only messages that cleanMessage returns unchanged', () => {
     let accepted = 0
     const isRight = fc.property(message, (given) => {
       if (!isTakenAsIs(given, target)) return
@@ -35,7 +35,7 @@ describe('isTakenAsIs', () => {
     expect(accepted).toBeGreaterThan(0)
   })
 
-  it('accepts a call and its reasoning of the same model', () => {
+  it('accepts a call and reasoning of the same model', () => {
     const content = [
       { type: 'thinking' as const, thinking: 'Hm.', signature: 's', providerState: own },
       { type: 'toolCall' as const, id: 'a', name: 'f', arguments: {} },

@@ -37,12 +37,12 @@ describe('the media limit of Gemini', () => {
   it.each<[string, (chars: number) => UserMessage]>([
     ['in one file', (chars) => asking(film(chars))],
     ['in two files', (chars) => asking(film(chars - 4000), film(4000))],
-  ])('rejects larger media before they enter the history: %s', async (_name, message) => {
+  ])('rejects media over 100 MB before it enters the history: %s', async (_name, message) => {
     const { agent, sent } = agentOn()
     const { status, error } = await agent.prompt(message(most + 4)).result
     expect([status, error]).toMatchObject([
       'error',
-      { code: 'unsupportedMedia', message: expect.stringMatching(/takes 104857600 in a request/) },
+      { code: 'unsupportedMedia', message: expect.stringMatching(/accepts 104857600 per request/) },
     ])
     expect([sent, agent.messages]).toEqual([[], []])
   })

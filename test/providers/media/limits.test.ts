@@ -34,17 +34,17 @@ const seven = image(png(2, 2, { extra: 7 * 1024 * 1024 }))
 
 describe('a picture or file over a documented limit', () => {
   const cases: [string, Wire, MediaContent, RegExp][] = [
-    ['pixels on Anthropic', 'anthropic', wide, /has 8001 x 1 pixels, and its service takes 8000 on a side.*Scale it down/],
-    ['bytes on Anthropic', 'anthropic', image(png(2, 2, { extra: 3_940_000 })), /has 394\d{4} bytes, and its service takes 3932160/],
-    ['pages on Anthropic', 'anthropic', pdf(101), /report\.pdf.* has 101 pages, and its model takes 100.*only the pages that matter/],
+    ['pixels on Anthropic', 'anthropic', wide, /has 8001 x 1 pixels, but its provider accepts 8000 per side.*Scale it down/],
+    ['bytes on Anthropic', 'anthropic', image(png(2, 2, { extra: 3_940_000 })), /has 394\d{4} bytes, but its provider accepts 3932160/],
+    ['pages on Anthropic', 'anthropic', pdf(101), /report\.pdf.* has 101 pages, but its model accepts 100.*only the relevant pages/],
     ['pixels on Bedrock', 'bedrock', wide, /8001 x 1/],
-    ['bytes on Bedrock', 'bedrock', image(png(2, 2, { extra: 4_000_000 })), /takes 3932160/],
+    ['bytes on Bedrock', 'bedrock', image(png(2, 2, { extra: 4_000_000 })), /accepts 3932160/],
     ['pages on Gemini', 'google', pdf(1001), /1001 pages/],
     ['pages on Vertex AI', 'vertex', pdf(1001), /1001 pages/],
-    ['bytes on Vertex AI', 'vertex', seven, /takes 7340032/],
+    ['bytes on Vertex AI', 'vertex', seven, /accepts 7340032/],
   ]
 
-  it.each(cases)('rejects it before it enters the history: %s', async (_name, wire, block, message) => {
+  it.each(cases)('rejects a picture or file before it enters the history: %s', async (_name, wire, block, message) => {
     const { agent, sent, bodies } = agentOn(wire)
     const refused = await agent.prompt(asking(small, block)).result
     expect(refused).toMatchObject({ status: 'error', error: { code: 'unsupportedMedia', message: expect.stringMatching(message) } })
@@ -54,7 +54,7 @@ describe('a picture or file over a documented limit', () => {
     expect(bodies()[0]).toContain(small.data)
   })
 
-  it('rejects only values above the limit', async () => {
+  it('accepts pictures and files exactly at the limit', async () => {
     for (const [wire, block] of [
       ['anthropic', image(png(8000, 1))],
       ['anthropic', pdf(100)],
@@ -72,22 +72,22 @@ describe('a picture or file over a documented limit', () => {
     const { model } = server.service('anthropic', saying)
     const large: Model = { ...model(), config: { ...model().config, contextWindow: 1_000_000 } }
     expect((await new Agent({ model: large }).prompt(asking(pdf(600))).result).status).toBe('completed')
-    expect((await new Agent({ model: large }).prompt(asking(pdf(601))).result).error?.message).toContain('takes 600')
+    expect((await new Agent({ model: large }).prompt(asking(pdf(601))).result).error?.message).toContain('accepts 600')
     expect((await agent.prompt(asking(pdf(600))).result).status).toBe('error')
   })
 
-  it('applies to the providers behind the OpenAI protocols', async () => {
+  it('applies OpenAI protocol limits only to documented providers', async () => {
     const { sent } = server.service('openai', saying)
     const groq = openaiCompatible('llama-4', { backend: 'groq', apiKey: 'k', baseUrl: 'http://127.0.0.1:9/v1' })
     const grok = openaiResponses('grok-4.3', { provider: 'xai', apiKey: 'k', baseUrl: 'http://127.0.0.1:9/v1' })
     const ofGroq = await new Agent({ model: groq }).prompt(asking(image(png(33_200, 1000)))).result
-    expect(ofGroq.error?.message).toMatch(/33200 x 1000 pixels, and its service takes 33177600 in all/)
+    expect(ofGroq.error?.message).toMatch(/33200 x 1000 pixels, but its provider accepts 33177600 in total/)
     const ofGrok = await new Agent({ model: grok }).prompt(asking(image(png(2, 2, { extra: 21_000_000 })))).result
-    expect(ofGrok.error?.message).toContain('takes 20971520')
+    expect(ofGrok.error?.message).toContain('accepts 20971520')
     expect(sent).toEqual([])
   })
 
-  it('omits pictures from a request with too many, each of them legal', async () => {
+  it('omits images over the limit per request', async () => {
     const few = Array.from({ length: 20 }, (_, shade) => image(png(4, 4, { shade })))
     const large = image(png(2001, 1))
     const { agent, bodies, warnings } = agentOn('anthropic')
@@ -95,10 +95,10 @@ describe('a picture or file over a documented limit', () => {
     await agent.prompt(asking(...few.slice(19))).result
     expect(bodies().map((body) => body.includes(large.data ?? ''))).toEqual([true, false])
     expect(bodies()[1]).toContain('2001 x 1 pixels')
-    expect(warnings.join()).toMatch(/requestAdjusted: An image was left out of a request: image\/png has 2001 x 1 pixels/)
+    expect(warnings.join()).toMatch(/requestAdjusted: An image was dropped from a request: image\/png has 2001 x 1 pixels/)
   })
 
-  it('omits it with a warning from a steering message, a result or a history', async () => {
+  it('omits an oversized image with a warning from steering, results and history', async () => {
     const tool = defineTool({
       name: 'add',
       description: 'Shows.',
@@ -120,7 +120,7 @@ describe('a picture or file over a documented limit', () => {
     expect(warnings.filter((warning) => warning.includes('8001'))).toHaveLength(1)
   })
 
-  it('omits it if a hook can switch the model or the bytes were fetched', async () => {
+  it('omits an oversized image if a hook may switch the model or bytes were fetched', async () => {
     const hooked = agentOn('anthropic', { hooks: { prepareTurn: () => undefined } })
     expect((await hooked.agent.prompt(asking(wide)).result).status).toBe('completed')
     const bytes = new Blob([new Uint8Array(png(8001, 1))], { type: 'image/png' })
@@ -130,13 +130,13 @@ describe('a picture or file over a documented limit', () => {
     for (const { bodies } of [hooked, fetched]) expect(bodies()[0]).toContain('8001 x 1 pixels')
   })
 
-  it('rejects the request if media are required', async () => {
+  it('rejects the request if media is required', async () => {
     const { agent, sent } = agentOn('anthropic', { requireMedia: true, messages: [asking(wide)] })
     expect((await agent.prompt('Go.').result).error).toMatchObject({ code: 'unsupportedMedia' })
     expect(sent).toEqual([])
   })
 
-  it('applies to no other provider of the same protocol', async () => {
+  it('applies no limit to other providers of the same protocol', async () => {
     const { model, sent } = server.service('anthropic', saying)
     const other: Model = { ...model(), config: { ...model().config, provider: 'gateway' } }
     expect((await new Agent({ model: other }).prompt(asking(wide)).result).status).toBe('completed')
@@ -153,11 +153,11 @@ describe('a truncated picture', () => {
     ['image/webp', webp(40, 40), -2],
   ]
 
-  it.each(whole)('rejects it and sends the complete one: %s', async (mimeType, bytes, last) => {
+  it.each(whole)('rejects a truncated image and sends a complete one: %s', async (mimeType, bytes, last) => {
     for (const end of [last, last - 9]) {
       const { agent, sent } = agentOn('anthropic')
       const cut = await agent.prompt(asking(image(bytes.subarray(0, end), mimeType))).result
-      expect(cut.error).toMatchObject({ code: 'unsupportedMedia', message: expect.stringContaining('is cut off before its end') })
+      expect(cut.error).toMatchObject({ code: 'unsupportedMedia', message: expect.stringContaining('is truncated') })
       expect(sent).toEqual([])
     }
     const { agent, bodies } = agentOn('anthropic')
@@ -165,7 +165,7 @@ describe('a truncated picture', () => {
     expect(bodies()[0]).toContain(image(bytes).data)
   })
 
-  it.each(wires)('rejects it for every provider: %s', async (wire) => {
+  it.each(wires)('rejects a truncated image for every provider: %s', async (wire) => {
     const { agent, sent } = agentOn(wire)
     expect((await agent.prompt(asking(image(png(40, 40).subarray(0, 60)))).result).error?.code).toBe('unsupportedMedia')
     expect(sent).toEqual([])
@@ -173,7 +173,7 @@ describe('a truncated picture', () => {
 })
 
 describe('a picture with a wrong media type', () => {
-  it.each(wires)('sends its real media type: %s', async (wire) => {
+  it.each(wires)('corrects the media type of an image: %s', async (wire) => {
     const { agent, bodies, sent } = agentOn(wire)
     expect((await agent.prompt(asking(image(jpeg(4, 4), 'image/png'))).result).status).toBe('completed')
     expect(bodies()[0]).not.toMatch(/image\/png|"png"/)
@@ -182,13 +182,13 @@ describe('a picture with a wrong media type', () => {
 })
 
 describe('a provider with text-only models', () => {
-  it.each(['deepseek', 'cerebras'] as const)('receives no picture: %s', async (backend) => {
+  it.each(['deepseek', 'cerebras'] as const)('replaces images for a text-only provider: %s', async (backend) => {
     const model = openaiCompatible('some-model', { backend, apiKey: 'k' })
     const { body, warnings } = await model.provider.encode({
       ...{ model: model.config, systemPrompt: '', messages: [asking(small)], tools: [], thinking: 'off', cache: { type: 'auto' } },
     })
     expect(body).not.toContain(small.data)
-    expect(body).toContain('this model takes text only')
-    expect(warnings.join()).toContain('An image was left out')
+    expect(body).toContain('this model accepts only text')
+    expect(warnings.join()).toContain('An image was dropped')
   })
 })

@@ -24,7 +24,7 @@ describe('a provider error unrelated to media', () => {
     [501, 'Failed to process image'],
   ]
 
-  it.each(others)('omits no media: %i %s', async (status, message) => {
+  it.each(others)('keeps all media after an unrelated error: %i %s', async (status, message) => {
     for (const wire of ['anthropic', 'openai'] as const) {
       const { agent, has, warnings } = agentOn(wire, [{ status, message }, saying])
       expect((await agent.prompt(asking(good)).result).status).toBe('error')
@@ -34,7 +34,7 @@ describe('a provider error unrelated to media', () => {
     }
   })
 
-  it('keeps its error if the request has no media', async () => {
+  it('keeps the error of a request without media', async () => {
     const { agent, sent } = agentOn('anthropic', [{ status: 400, message: 'Could not process image' }])
     await agent.prompt('Go.').result
     expect(sent).toHaveLength(1)
@@ -42,13 +42,13 @@ describe('a provider error unrelated to media', () => {
 })
 
 describe('a request with required media', () => {
-  it('fails instead of dropping the media', async () => {
+  it('fails instead of dropping required media', async () => {
     const { agent, sent } = agentOn('anthropic', [picky('anthropic', [bad], true)], { requireMedia: true })
     expect((await agent.prompt(asking(bad)).result).error?.message).toContain('Could not process image')
     expect(sent).toHaveLength(1)
   })
 
-  it('tries the next fallback model with media first and drops them for the last', async () => {
+  it('tries the next fallback model with media first, and drops it for the last', async () => {
     const first = agentOn('openai', [picky('openai', [bad, worse], false)])
     const second = agentOn('anthropic', [picky('anthropic', [worse], false)])
     const agent = new Agent({ model: fallback([first.model(), second.model()], { coolDownMs: 0 }), logger: false })

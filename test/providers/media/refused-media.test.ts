@@ -11,7 +11,7 @@ beforeAll(() => server.start())
 afterAll(() => server.stop())
 
 describe('media rejected by a provider', () => {
-  it.each(wires)('becomes a permanent note if the error names them: %s', async (wire) => {
+  it.each(wires)('replaces the named media with a note permanently: %s', async (wire) => {
     const { agent, sent, warnings, has } = agentOn(wire, [picky(wire, [bad], true)])
     const { status, messages } = await agent.prompt(asking(good, bad)).result
     expect([status, sent.length]).toEqual(['completed', 2])
@@ -21,14 +21,12 @@ describe('media rejected by a provider', () => {
       [true, true, true],
       [true, false, false],
     ])
-    expect(JSON.stringify(sent[2])).toMatch(
-      /image left out: image\/png was refused by its service, which said: .*Could not process image\)/,
-    )
-    expect(warnings.filter((warning) => warning.startsWith('requestAdjusted: An image was left out of a request'))).toHaveLength(2)
+    expect(JSON.stringify(sent[2])).toMatch(/image left out: the provider rejected image\/png: .*Could not process image\)/)
+    expect(warnings.filter((warning) => warning.startsWith('requestAdjusted: An image was dropped from a request'))).toHaveLength(2)
     expect(isIn(bad, agent.messages)).toBe(true)
   })
 
-  it.each(wires)('includes all media that no accepted request contained if the error names none: %s', async (wire) => {
+  it.each(wires)('replaces all new media if the error names none: %s', async (wire) => {
     const { agent, sent, has } = agentOn(wire, [saying, picky(wire, [bad], false)])
     await agent.prompt(asking(good)).result
     const { status, messages } = await agent.prompt(asking(other, bad)).result
@@ -50,7 +48,7 @@ describe('media rejected by a provider', () => {
     expect(sent).toHaveLength(4)
   })
 
-  it('disappears one by one and then all', async () => {
+  it('drops rejected media one by one, and then all', async () => {
     const { agent, sent, has } = agentOn('anthropic', [picky('anthropic', [bad, worse, other], true)])
     expect((await agent.prompt(asking(good, bad, worse, other)).result).status).toBe('completed')
     await agent.prompt('And now?').result
@@ -62,7 +60,7 @@ describe('media rejected by a provider', () => {
     expect([sent.length, refusedIn(agent.messages)]).toEqual([4, [4, 0]])
   })
 
-  it('disappears from results, steering messages and repeated places', async () => {
+  it('drops rejected media from results, steering messages and repeated places', async () => {
     const show = defineTool({
       name: 'show',
       description: 'Shows.',
@@ -84,7 +82,7 @@ describe('media rejected by a provider', () => {
   })
   let agent: Agent
 
-  it('matches by its URL', async () => {
+  it('matches rejected media by URL', async () => {
     const url = 'https://pictures.example/gone.png'
     const gone: Content = { type: 'image', mimeType: 'image/png', url }
     const refuses = (body: Body): WireReply => (isIn(gone, body) ? { status: 400, message: `Error while downloading ${url}.` } : saying)
@@ -97,7 +95,7 @@ describe('media rejected by a provider', () => {
     ])
   })
 
-  it('includes files', async () => {
+  it('drops rejected files', async () => {
     const report = pdf(3, 'quarterly.pdf')
     const refuses = (body: Body): WireReply =>
       isIn(report, body) ? { status: 400, message: 'The PDF specified is password protected.' } : saying
@@ -105,10 +103,10 @@ describe('media rejected by a provider', () => {
     expect((await asked.prompt(asking(report)).result).status).toBe('completed')
     await asked.prompt('And now?').result
     expect(has(report)).toEqual([true, false, false])
-    expect(warnings.join()).toContain('A file was left out of a request: quarterly.pdf (application/pdf) was refused by its service')
+    expect(warnings.join()).toContain('A file was dropped from a request: the provider rejected quarterly.pdf (application/pdf)')
   })
 
-  it('disappears after a stream error of the Responses API', async () => {
+  it('drops rejected media after a stream error of the Responses API', async () => {
     const failed = {
       type: 'response.failed',
       response: { id: 'r', error: { code: 'invalid_image', message: 'The image data you provided does not represent a valid image.' } },
@@ -125,7 +123,7 @@ describe('media rejected by a provider', () => {
     expect([sent.length, starts.filter((type) => type === 'messageStart').length]).toEqual([2, 2])
   })
 
-  it('disappears if the request as a whole is too large', async () => {
+  it('drops media if the whole request is too large', async () => {
     const large = image(png(2, 2, { extra: 200_000 }))
     const refuses = (body: Body): WireReply => (isIn(large, body) ? { status: 413, message: 'Request exceeds the maximum size' } : saying)
     const { agent: asked, sent } = agentOn('anthropic', [refuses])
@@ -137,7 +135,7 @@ describe('media rejected by a provider', () => {
     expect(told).toHaveLength(1)
   })
 
-  it('disappears if the request is too large, whatever the status', async () => {
+  it('drops media if the request is too large, whatever the status', async () => {
     const large = image(png(2, 2, { extra: 200_000 }))
     const message = 'Request payload size exceeds the limit: 20971520 bytes.'
     const { agent: asked, sent } = agentOn('google', [(body) => (isIn(large, body) ? { status: 400, message } : saying)])
@@ -145,7 +143,7 @@ describe('media rejected by a provider', () => {
     expect(sent).toHaveLength(2)
   })
 
-  it('matches by the parameter in the error', async () => {
+  it('matches rejected media by the parameter in the error', async () => {
     const error = {
       message: 'Failed to download image from the address.',
       type: 'invalid_request_error',
@@ -162,7 +160,7 @@ describe('media rejected by a provider', () => {
     expect(told).toHaveLength(1)
   })
 
-  it('includes pictures that another model generated', async () => {
+  it('drops rejected images that another model generated', async () => {
     const author = { model: 'gemini-3-pro-image', provider: 'google' }
     const made: AgentMessage = { ...answerBy(author, [bad]), id: 'made' }
     const large: AgentMessage = { ...answerBy(author, [image(png(8001, 1))]), id: 'large' }
@@ -177,7 +175,7 @@ describe('media rejected by a provider', () => {
     expect(sent.map((body) => JSON.stringify(body).includes('8001 x 1 pixels'))).toEqual([true, true, true])
   })
 
-  it('matches by the error wording of text-only providers', async () => {
+  it('recognizes the error texts of text-only providers', async () => {
     for (const [status, message] of [
       [404, 'No endpoints found that support image input'],
       [500, 'image input is not supported - hint: if this is unexpected, you may need to provide the mmproj'],

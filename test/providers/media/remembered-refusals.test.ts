@@ -15,7 +15,7 @@ beforeAll(() => server.start())
 afterAll(() => server.stop())
 
 describe('remembered media rejections', () => {
-  it('holds after a resume from a file session', async () => {
+  it('remembers rejected media after resuming a file session', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'refused-media-'))
     try {
       const large = image(png(2, 2, { extra: 100_000 }))
@@ -33,7 +33,7 @@ describe('remembered media rejections', () => {
     }
   })
 
-  it('repairs a session that was stuck before', async () => {
+  it('repairs a session that was stuck on rejected media', async () => {
     const store = memorySessionStore()
     const { agent, model, sent } = agentOn('openai', [{ status: 400, message: 'No.' }, picky('openai', [bad], true)], {
       session: store,
@@ -47,7 +47,7 @@ describe('remembered media rejections', () => {
     expect(sent).toHaveLength(4)
   })
 
-  it('holds after compact()', async () => {
+  it('remembers rejected media after compact()', async () => {
     for (const keepFirstTurns of [0, 1]) {
       const contextConfig = { maxContextTokens: 40_000, systemPromptTokens: 0, compaction: { keepFirstTurns, keepRecentTurns: 1 } }
       const { agent, sent, has } = agentOn('anthropic', [picky('anthropic', [bad], false)], { contextConfig })
@@ -61,7 +61,7 @@ describe('remembered media rejections', () => {
     }
   })
 
-  it('holds over HTTP', async () => {
+  it('remembers rejected media over HTTP', async () => {
     const { model, sent, has } = agentOn('anthropic', [picky('anthropic', [bad], true)])
     const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model: model() }), logger: false })
     const app = await serve(createAgentApp({ sessions, authorize: () => true }), { port: 0 })
@@ -81,7 +81,7 @@ describe('remembered media rejections', () => {
     }
   })
 
-  it('yields if a provider rejects media it accepted before, such as an expired URL', async () => {
+  it('drops media that a provider later rejects, such as an expired URL', async () => {
     const block: Content = { type: 'image', mimeType: 'image/png', url: 'https://pictures.example/signed.png' }
     let isGone = false
     const refuses = (body: Body): WireReply =>
@@ -94,7 +94,7 @@ describe('remembered media rejections', () => {
     expect([sent.length, has(block), has(good).at(-1)]).toEqual([4, [true, true, false, false], true])
   })
 
-  it('applies to its own model only', async () => {
+  it('remembers rejections only for the same model', async () => {
     const { agent, has } = agentOn('anthropic', [picky('anthropic', [bad], true)])
     await agent.prompt(asking(bad)).result
     const { model, sent } = server.service('openai', saying)

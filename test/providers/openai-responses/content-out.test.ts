@@ -115,7 +115,7 @@ describe.each(samples.map((sample) => [sample.name, sample] as const))('%s', (_n
     }
   })
 
-  it('goes to other models as text', async () => {
+  it('sends its content to other models as text', async () => {
     const { message } = await read(sample, [sseOf(sample)])
     const sent = JSON.stringify(await inputFor([user('Hi'), message, user('Go on.')], openaiResponses('gpt-other')))
     for (const type of ['_call"', 'mcp_list_tools', 'encrypted_content']) expect(sent.replaceAll('"function_call"', '')).not.toContain(type)
@@ -135,7 +135,7 @@ it('omits a picture with invalid bytes with a warning and sends its call back un
   const { message, events: told } = await outcomeOf(provider, plainRequest(config))
   if (message === undefined) throw new Error('no message')
   expect(message.content).toMatchObject([{ type: 'serviceTool', name: 'image_generation', status: 'done' }])
-  expect(told).toContainEqual({ type: 'warning', warning: expect.stringContaining('cannot be read') })
+  expect(told).toContainEqual({ type: 'warning', warning: expect.stringContaining('invalid bytes') })
   const { input } = await sentBody<{ input: unknown[] }>(
     provider,
     plainRequest(config, { messages: [user('Hi'), message, user('Go on.')] }),

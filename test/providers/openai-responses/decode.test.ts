@@ -128,7 +128,7 @@ const replay = (pieces: Iterable<Uint8Array>) => streamed(answering(pieces))
 const read = (name: string) => fixture(`openai-responses/${name}.sse`)
 
 describe('the Responses decoder', () => {
-  it.each(Object.entries(finished))('reads %s', async (name, expected) => {
+  it.each(Object.entries(finished))('decodes the recorded stream %s', async (name, expected) => {
     const { message, error, events } = await replay([read(name)])
     expect(error).toBeUndefined()
     expect(message?.content).toEqual(expected.content)
@@ -137,7 +137,7 @@ describe('the Responses decoder', () => {
     expect(events[0]).toEqual({ type: 'start', message })
   })
 
-  it('reads items that get a new id in every event', async () => {
+  it('reads items whose id changes with every event', async () => {
     const { message } = await replay([read('renamed-ids')])
     expect(message?.content).toMatchObject([
       { type: 'thinking', thinking: 'Hm.' },
@@ -146,7 +146,7 @@ describe('the Responses decoder', () => {
     expect(message?.content).toHaveLength(2)
   })
 
-  it.each(Object.entries(failed))('fails on %s and keeps what came', async (name, expected) => {
+  it.each(Object.entries(failed))('fails on the recorded stream %s and keeps the partial response', async (name, expected) => {
     const { error } = await replay([read(name)])
     expect(error).toBeInstanceOf(ProviderError)
     if (!(error instanceof ProviderError)) return
@@ -155,7 +155,7 @@ describe('the Responses decoder', () => {
     expect(error.partial?.content).toEqual(expected.partial)
   })
 
-  it('stops for a filter that is reported as an error', async () => {
+  it('stops with guardRail if a filter is reported as an error', async () => {
     const error = { code: 'content_filter', message: 'The response was filtered.' }
     for (const last of [
       { type: 'error', error },
@@ -173,7 +173,7 @@ describe('the Responses decoder', () => {
     expect(message).toMatchObject({ stopReason: 'error', errorMessage: expect.stringContaining('moonrise') })
   })
 
-  it('completes truncated arguments from the finished item, with objects as text', async () => {
+  it('completes arguments from the finished item, also from an object', async () => {
     const item = { type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f' }
     const added = { type: 'response.output_item.added', output_index: 0, item }
     const delta = { type: 'response.function_call_arguments.delta', output_index: 0, delta: '{"a"' }
@@ -186,10 +186,10 @@ describe('the Responses decoder', () => {
   })
 })
 
-describe('the laws of decoding', () => decodeLaws({ names, bytesOf: read, replay, fragmentations: runs(100, 10_000) }))
+describe('Responses decoding laws', () => decodeLaws({ names, bytesOf: read, replay, fragmentations: runs(100, 10_000) }))
 
 describe('a truncated or damaged stream', () => {
-  it.each(names.filter((name) => !/error|failed/.test(name)))('%s is a network error wherever it ends early', async (name) => {
+  it.each(names.filter((name) => !/error|failed/.test(name)))('reports %s truncated at any byte as a network error', async (name) => {
     const bytes = read(name)
     const text = new TextDecoder().decode(bytes)
     const terminal = /(event: response\.(completed|incomplete)\n)?data: {"type":"response\.(completed|incomplete)"/.exec(text)
@@ -200,7 +200,7 @@ describe('a truncated or damaged stream', () => {
     }
   })
 
-  it('survives any JSON in place of an event', async () => {
+  it('returns a message or an error for any JSON event', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(fc.jsonValue(), anyEvent()), { maxLength: 6 }), async (events) => {
         const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')

@@ -23,7 +23,7 @@ describe('the request URL and headers', () => {
     ['https://proxy.example/', 'https://proxy.example/v1/responses'],
     ['https://openrouter.ai/api/v1', 'https://openrouter.ai/api/v1/responses'],
     ['https://proxy.example/a/v1?tenant=1', 'https://proxy.example/a/v1/responses?tenant=1'],
-  ])('%s', async (baseUrl, url) => {
+  ])('derives the URL from baseUrl %s', async (baseUrl, url) => {
     expect((await encoded('gpt-test', {}, baseUrl === undefined ? {} : { baseUrl })).url).toBe(url)
   })
 
@@ -31,7 +31,7 @@ describe('the request URL and headers', () => {
     expect(() => encoded('gpt-test', {}, { baseUrl: 'proxy' })).toThrow(expect.objectContaining({ code: 'invalidOption' }))
   })
 
-  it('sends the key in one redacted header and prefers headers of the model', async () => {
+  it("sends the key in one redacted header, and prefers the model's headers", async () => {
     const made = await encoded('gpt-test', {}, { headers: { 'OpenAI-Project': 'p' } })
     expect(made.headers).toEqual({ 'content-type': 'application/json', authorization: `Bearer ${canary}`, 'openai-project': 'p' })
     expect(JSON.stringify([made.redactedHeaders, made.body, made.url])).not.toContain(canary)
@@ -40,7 +40,7 @@ describe('the request URL and headers', () => {
 })
 
 describe('the Responses request', () => {
-  it('stores nothing, requests encrypted reasoning and sends the system prompt as an item', async () => {
+  it('disables storage, requests encrypted reasoning and sends the system prompt as an item', async () => {
     expect(await body('gpt-test', { systemPrompt: 'Be brief.', maxTokens: 100 })).toEqual({
       model: 'gpt-test',
       stream: true,
@@ -64,12 +64,12 @@ describe('the Responses request', () => {
     expect(await body('some-model', {}, { ...xai, reasoning: false })).not.toHaveProperty('include')
   })
 
-  it('requests at least 16 tokens', async () => {
+  it('requests at least 16 output tokens', async () => {
     expect((await body('gpt-test', { maxTokens: 5 })).max_output_tokens).toBe(16)
     expect((await encoded('gpt-test', { maxTokens: 5 })).warnings).toEqual([expect.stringContaining('16')])
   })
 
-  it('sends flat tools that are not strict and have an object root', async () => {
+  it('sends flat, non-strict tools with an object root', async () => {
     const tools = [
       { name: 'a', description: 'A', parameters: { type: 'object' } },
       { name: 'b', description: 'B', parameters: { anyOf: [{ type: 'object', properties: { x: { type: 'string' } } }] } },
@@ -86,7 +86,7 @@ describe('the Responses request', () => {
     ])
   })
 
-  it('emits its warnings', async () => {
+  it('emits encoder warnings with the start event', async () => {
     const model = openaiResponses('gpt-test', { fetch: answering([fixture('openai-responses/text.sse')]) })
     const { events } = await called(model, { temperature: 1 })
     expect(events[0]).toMatchObject({ type: 'start', warnings: [expect.stringContaining('temperature')] })
@@ -108,7 +108,7 @@ describe('reasoning effort', () => {
     ['gpt-6-astra', { off: 'low', minimal: 'low', low: 'low', medium: 'medium', high: 'high' }],
     ['gpt-unheard-of', { off: 'low', minimal: 'low', low: 'low', medium: 'medium', high: 'high' }],
   ]
-  it.each(cases)('%s', async (id, efforts) => {
+  it.each(cases)('maps thinking levels to efforts of %s', async (id, efforts) => {
     for (const level of ['off', 'minimal', 'low', 'medium', 'high'] as const) {
       const { reasoning } = await body(id, { thinking: level })
       const summary = level === 'off' ? {} : { summary: 'auto' }
@@ -116,7 +116,7 @@ describe('reasoning effort', () => {
     }
   })
 
-  it('follows the rules of other providers and the configuration', async () => {
+  it('applies the effort rules of other providers and the configuration', async () => {
     expect((await body('grok-4.3', {}, xai)).reasoning).toBeUndefined()
     expect((await body('grok-4.3', { thinking: 'minimal' }, xai)).reasoning).toEqual({ effort: 'low', summary: 'auto' })
     const capabilities: Partial<ModelCapabilities> = { efforts: [] }
@@ -139,7 +139,7 @@ describe('messages', () => {
     expect((await body('grok-4.3', { systemPrompt: 'x' }, xai)).input).toMatchObject([{ role: 'system', content: 'x' }, {}])
   })
 
-  it('sends responses of another model as text and calls without ids', async () => {
+  it("sends another model's responses as text, and its calls without ids", async () => {
     const foreign = { model: 'claude', provider: 'anthropic' }
     const call = { type: 'toolCall', id: 'toolu_1', name: 'read it!', arguments: { a: 1 } } as const
     const state = { api: 'anthropicMessages', model: 'claude', payload: { id: 'msg_9', after: 'rs_9' } } as const
@@ -163,7 +163,7 @@ describe('messages', () => {
     ])
   })
 
-  it('sends images in results natively to OpenAI and in a user message elsewhere', async () => {
+  it('sends result images natively to OpenAI, and in a user message elsewhere', async () => {
     const history = [
       user('a'),
       answer([
@@ -211,7 +211,7 @@ describe('structured output', () => {
   it('sends JSON mode and adds a JSON instruction if the prompt has none', async () => {
     const made = await format({ type: 'jsonObject' })
     expect(made.text).toEqual({ format: { type: 'json_object' } })
-    expect(made.input).toMatchObject([{ role: 'developer', content: 'Answer with a JSON object.' }, {}])
+    expect(made.input).toMatchObject([{ role: 'developer', content: 'Respond with a JSON object.' }, {}])
     const said = await body('gpt-test', { systemPrompt: 'Speak json', responseFormat: { type: 'jsonObject' } })
     expect(said.input).toMatchObject([{ content: 'Speak json' }, {}])
   })

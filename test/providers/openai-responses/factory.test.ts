@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { openaiResponses } from '../../../src/providers/openai-responses/index.ts'
 import { canary } from './call.ts'
 
-it('has documented defaults and no key in the configuration', async () => {
+it('sets documented defaults, without a key in the configuration', async () => {
   const { config, provider, credentials } = openaiResponses('gpt-6-sol', { apiKey: canary })
   expect(config).toEqual({
     id: 'gpt-6-sol',

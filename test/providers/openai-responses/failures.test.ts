@@ -57,7 +57,7 @@ describe('an HTTP error', () => {
     expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(canary)
   })
 
-  it('classifies an early stream error the same way, without a partial message', async () => {
+  it('classifies an early stream error like an HTTP error, without a partial message', async () => {
     const events = [
       { type: 'response.created', response: { status: 'in_progress' } },
       { type: 'error', error: { type: 'insufficient_quota', code: 'insufficient_quota', message: 'You exceeded your current quota' } },
@@ -77,7 +77,7 @@ describe('an HTTP error', () => {
     expect(error.message).not.toMatch(/redirect/i)
   })
 
-  it('names the provider', async () => {
+  it('names the provider in the error', async () => {
     const { fetch } = serving(refusing(500, ''))
     const grok = openaiResponses('grok-4.3', { fetch, provider: 'xai', baseUrl: 'https://api.x.ai/v1' })
     expect((await called(grok)).error).toMatchObject({ message: expect.stringContaining('xAI') })
@@ -93,9 +93,9 @@ describe('reasoning that the provider can no longer read', () => {
   }
 
   it.each([
-    ['refused', refusing(400, refusal)],
-    ['refused in the stream', streaming(utf8(`data: {"type":"response.created"}\n\ndata: {"type":"error",${refusal.slice(1)}\n\n`))],
-  ])('retries once without it: %s', async (_how, refuse) => {
+    ['with an HTTP error', refusing(400, refusal)],
+    ['with a stream error', streaming(utf8(`data: {"type":"response.created"}\n\ndata: {"type":"error",${refusal.slice(1)}\n\n`))],
+  ])('retries once without unreadable reasoning: %s', async (_how, refuse) => {
     const served = serving(refuse, streaming(text))
     const { message, events } = await called(openaiResponses('gpt-test', { fetch: served.fetch }), { messages: await history() })
     expect(message).toMatchObject({ stopReason: 'stop' })
@@ -144,7 +144,7 @@ describe("a prompt that Azure's content filter rejects", () => {
     },
   })
 
-  it('ends as a response with stop reason guardRail and the cause', async () => {
+  it('returns a response with stop reason guardRail and the cause', async () => {
     const model = azure('prod', { resource: 'r', fetch: serving(refusing(400, body)).fetch })
     const { message, events } = await called(model)
     expect(message).toMatchObject({ stopReason: 'guardRail', model: 'prod', provider: 'azure_openai' })

@@ -113,7 +113,7 @@ function spoil(content: Content[], at: number, how: string): void {
 }
 
 describe('any history as a Responses request', () => {
-  it.each(models.map((model) => [model.config.id, model] as const))('%s', async (_id, model) => {
+  it.each(models.map((model) => [model.config.id, model] as const))('encodes any history to a valid request: %s', async (_id, model) => {
     await fc.assert(
       fc.asyncProperty(plan, fc.constantFrom('', 'Be brief.'), async (parts, systemPrompt) => {
         const { messages, ledTo } = historyOf(parts)
@@ -130,7 +130,7 @@ describe('any history as a Responses request', () => {
     )
   })
 
-  it('contains reasoning exactly if the response is complete and of the same model', async () => {
+  it('contains reasoning only of complete responses of the same model', async () => {
     const model = openaiResponses('gpt-6-sol')
     await fc.assert(
       fc.asyncProperty(plan, async (parts) => {
@@ -148,7 +148,7 @@ describe('any history as a Responses request', () => {
     )
   })
 
-  it('extends its prefix as the conversation grows, for the provider cache', async () => {
+  it('extends the previous request as the conversation grows, for prompt caching', async () => {
     const model = openaiResponses('gpt-6-sol')
     const parts: Plan = [{ role: 'user', texts: ['go'], hasImage: false }]
     let last = await inputFor(historyOf(parts).messages, model)

@@ -55,21 +55,21 @@ describe('a repeated item', () => {
   const open = added({ type: 'message', id: 'msg_1' })
   const whole = (...texts: string[]) => [done(message(...texts)), completed([message(...texts)])]
   const cases: Record<string, [Event[], string]> = {
-    'deltas of another content_index': [[open, text('Hello', { content_index: 1 }), ...whole('Hello')], 'Hello'],
-    'a content_index for each delta': [[open, text('Hel'), text('lo', { content_index: 1 }), ...whole('Hello')], 'Hello'],
+    'deltas with another content_index': [[open, text('Hello', { content_index: 1 }), ...whole('Hello')], 'Hello'],
+    'a new content_index for each delta': [[open, text('Hel'), text('lo', { content_index: 1 }), ...whole('Hello')], 'Hello'],
     'one content_index for two parts': [[open, text('Hello '), text('world'), ...whole('Hello ', 'world')], 'Hello world'],
     'deltas without a content_index': [[open, text('Hello', { content_index: undefined }), ...whole('', 'Hello')], 'Hello'],
-    'a rest that only the item has': [[open, text('Hel', { content_index: 3 }), ...whole('Hello')], 'Hello'],
-    'a part that only the item has': [[open, text('Hello', { content_index: 1 }), ...whole('Hello', ' world')], 'Hello world'],
+    'a remainder only in the item': [[open, text('Hel', { content_index: 3 }), ...whole('Hello')], 'Hello'],
+    'a part only in the item': [[open, text('Hello', { content_index: 1 }), ...whole('Hello', ' world')], 'Hello world'],
     'parts in another order': [[open, text('B', { content_index: 1 }), text('A'), ...whole('A', 'B')], 'BA'],
-    'deltas that say something else': [[open, text('Hallo', { content_index: 2 }), ...whole('Hello')], 'Hallo'],
-    'deltas of another output_index and id': [
+    'deltas with different text': [[open, text('Hallo', { content_index: 2 }), ...whole('Hello')], 'Hallo'],
+    'deltas with another output_index and id': [
       [text('Hello', { output_index: 4, item_id: 'tmp' }), done(message('Hello')), completed([message('Hello')])],
       'Hello',
     ],
-    'an output without ends of items': [[open, text('Hello', { content_index: 1 }), completed([message('Hello')])], 'Hello'],
+    'an output without item ends': [[open, text('Hello', { content_index: 1 }), completed([message('Hello')])], 'Hello'],
   }
-  it.each(Object.entries(cases))('counts once: %s', async (_name, [events, expected]) => {
+  it.each(Object.entries(cases))('reads a repeated item once: %s', async (_name, [events, expected]) => {
     expect(textOf((await answered(...events)).content)).toBe(expected)
   })
 
@@ -88,13 +88,13 @@ describe('a repeated item', () => {
     content: contents.map((each) => ({ type: 'reasoning_text', text: each })),
   })
   const thinking: Record<string, [Event[], string]> = {
-    'a summary of another summary_index': [[summary('Hm.', { summary_index: 1 }), done(reasoning(['Hm.']))], 'Hm.'],
+    'a summary with another summary_index': [[summary('Hm.', { summary_index: 1 }), done(reasoning(['Hm.']))], 'Hm.'],
     'a summary streamed as raw reasoning': [[summary('Hm.', { type: 'response.reasoning_text.delta' }), done(reasoning(['Hm.']))], 'Hm.'],
     'raw reasoning streamed as a summary': [[summary('Hm.'), done(reasoning([], ['Hm.']))], 'Hm.'],
-    'the same in summary and content': [[summary('Hm.'), done(reasoning(['Hm.'], ['Hm.']))], 'Hm.'],
-    'a content beside the summary': [[summary('Hm.'), done(reasoning(['Hm.'], ['Raw.']))], 'Hm.Raw.'],
+    'the same text in summary and content': [[summary('Hm.'), done(reasoning(['Hm.'], ['Hm.']))], 'Hm.'],
+    'content next to the summary': [[summary('Hm.'), done(reasoning(['Hm.'], ['Raw.']))], 'Hm.Raw.'],
   }
-  it.each(Object.entries(thinking))('counts reasoning once too: %s', async (_name, [events, expected]) => {
+  it.each(Object.entries(thinking))('reads repeated reasoning once: %s', async (_name, [events, expected]) => {
     const { content } = await answered(...events, completed())
     expect(content.map((block) => (block.type === 'thinking' ? block.thinking : '')).join('')).toBe(expected)
   })
@@ -104,7 +104,7 @@ describe('content that appears only in the finished response', () => {
   const streamedMessage = [added({ type: 'message', id: 'msg_1' }), text('Hello'), done(message('Hello'))]
   const late = call({ arguments: '{"q":1}' })
 
-  it('keeps it with a streamed message', async () => {
+  it('reads content missing from a streamed message', async () => {
     const answer = await answered(...streamedMessage, completed([message('Hello'), late]))
     expect(answer.content).toMatchObject([
       { type: 'text', text: 'Hello' },
@@ -113,25 +113,25 @@ describe('content that appears only in the finished response', () => {
     expect(answer.stopReason).toBe('toolUse')
   })
 
-  it('keeps its position before the streamed content', async () => {
+  it('keeps unstreamed content in front of the streamed content', async () => {
     const first = { ...message('First.'), id: 'msg_0' }
     const answer = await answered(...streamedMessage, completed([first, message('Hello'), late]))
     expect(answer.content).toMatchObject([{ text: 'Hello' }, { text: 'First.' }, { type: 'toolCall', arguments: { q: 1 } }])
   })
 
-  it('excludes streamed items whose ids changed', async () => {
+  it('ignores streamed items whose ids changed', async () => {
     const answer = await answered(...streamedMessage, completed([{ ...message('Hello'), id: 'other' }, late]))
     expect(answer.content).toHaveLength(2)
   })
 
-  it('includes a second call of the same tool', async () => {
+  it('reads a second call of the same tool', async () => {
     const first = call({ arguments: '{"q":1}' })
     const second = call({ id: 'fc_2', call_id: 'call_2', arguments: '{"q":2}' })
     const answer = await answered(added(call()), args('{"q":1}'), done(first), completed([first, second]))
     expect(calls(answer).map((each) => each.args)).toEqual([{ q: 1 }, { q: 2 }])
   })
 
-  it('excludes content streamed without an index', async () => {
+  it('ignores content that was streamed without an index', async () => {
     const bare = { output_index: undefined, item_id: undefined }
     const answer = await answered(text('Hello', bare), completed([message('Hello')]))
     expect(answer.content).toHaveLength(1)
@@ -140,37 +140,37 @@ describe('content that appears only in the finished response', () => {
 
 describe('arguments', () => {
   const kept: Record<string, Event[]> = {
-    'only in the opening': [added(call({ arguments: '{"q":1}' })), done(call({ arguments: '' }))],
-    'as a value in the opening': [added(call({ arguments: { q: 1 } })), done(call())],
-    'as a value at the end': [added(call()), done(call({ arguments: { q: 1 } }))],
-    'as a value in a delta': [added(call()), args({ q: 1 }), done(call())],
-    'behind a placeholder': [added(call()), args('{}'), done(call({ arguments: '{"q":1}' }))],
-    'with a delta that got lost': [added(call()), args('"q":1}'), done(call({ arguments: '{"q":1}' }))],
-    'of a call that is opened twice': [added(call()), added(call()), args('{"q":1}'), done(call({ arguments: '{"q":1}' }))],
-    'of a call that is opened again under another index': [added(call()), added(call(), 1), args('{"q":1}'), done(call())],
-    'of a call that nothing but the response ends': [added(call()), args('{"q":1}')],
-    'of a call that ends twice under two ids': [
+    'sent only in the item start': [added(call({ arguments: '{"q":1}' })), done(call({ arguments: '' }))],
+    'sent as an object in the item start': [added(call({ arguments: { q: 1 } })), done(call())],
+    'sent as an object at the item end': [added(call()), done(call({ arguments: { q: 1 } }))],
+    'sent as an object in a delta': [added(call()), args({ q: 1 }), done(call())],
+    'sent after a placeholder': [added(call()), args('{}'), done(call({ arguments: '{"q":1}' }))],
+    'with a lost delta': [added(call()), args('"q":1}'), done(call({ arguments: '{"q":1}' }))],
+    'of a call started twice': [added(call()), added(call()), args('{"q":1}'), done(call({ arguments: '{"q":1}' }))],
+    'of a call started again with another index': [added(call()), added(call(), 1), args('{"q":1}'), done(call())],
+    'of a call that only the response end completes': [added(call()), args('{"q":1}')],
+    'of a call that ends twice with two ids': [
       added(call()),
       done(call({ arguments: '{"q":1}' })),
       done(call({ id: 'fc_2', arguments: '{"q":1}' }), 1),
     ],
-    'of a call that ends twice, once without them': [
+    'of a call that ends twice, once without arguments': [
       added(call()),
       args('{"q":1}'),
       done(call({ arguments: '{"q":1}' })),
       done(call({ id: 'fc_2' }), 1),
     ],
-    'of a call that only the finished response ends': [added(call()), completed([call({ arguments: '{"q":1}' })])],
+    'of a call completed only in the finished response': [added(call()), completed([call({ arguments: '{"q":1}' })])],
   }
-  it.each(Object.entries(kept))('keeps %s', async (_name, events) => {
+  it.each(Object.entries(kept))('reads arguments %s', async (_name, events) => {
     expect(calls(await answered(...events, completed()))).toEqual([{ args: { q: 1 }, invalid: undefined }])
   })
 
   const refused: Record<string, Event[]> = {
     'no end and no arguments': [added(call())],
     'a placeholder and no end': [added(call({ arguments: '{}' }))],
-    'deltas that were cut, and no end': [added(call()), args('{"q":')],
-    'arguments that are no object': [added(call()), done(call({ arguments: 5 }))],
+    'truncated deltas and no end': [added(call()), args('{"q":')],
+    'non-object arguments': [added(call()), done(call({ arguments: 5 }))],
   }
   it.each(Object.entries(refused))('rejects a call with %s', async (_name, events) => {
     const [only, ...others] = calls(await answered(...events, completed()))
@@ -180,7 +180,7 @@ describe('arguments', () => {
 })
 
 describe('two calls with the same id', () => {
-  it('keeps its data and receives distinct ids', async () => {
+  it("keeps each call's arguments and assigns distinct ids", async () => {
     const [first, second] = [call({ arguments: '{"q":1}' }), call({ id: 'fc_2', arguments: '{"q":2}' })]
     for (const events of [
       [done(first), done(second, 1), completed()],
@@ -195,7 +195,7 @@ describe('two calls with the same id', () => {
 })
 
 describe('a repeated item index', () => {
-  it('opens a second call', async () => {
+  it('starts a second call for a repeated item index', async () => {
     const other = { id: 'fc_2', call_id: 'call_2' }
     const answer = await answered(
       added(call()),
@@ -209,7 +209,7 @@ describe('a repeated item index', () => {
     expect(calls(answer).map((each) => each.args)).toEqual([{ q: 1 }, { q: 2 }])
   })
 
-  it('keeps concurrent calls apart', async () => {
+  it('keeps concurrent calls with the same index separate', async () => {
     const other = { id: 'fc_2', call_id: 'call_2' }
     const answer = await answered(
       added(call()),
@@ -223,7 +223,7 @@ describe('a repeated item index', () => {
     expect(calls(answer).map((each) => each.args)).toEqual([{ q: 1 }, { q: 2 }])
   })
 
-  it('keeps text after reasoning', async () => {
+  it('keeps text after reasoning with the same index', async () => {
     const thought = { type: 'response.reasoning_text.delta', output_index: 0, content_index: 0, delta: 'Hm.' }
     const answer = await answered(thought, text('Hello', { item_id: undefined }), completed())
     expect(answer.content).toMatchObject([{ thinking: 'Hm.' }, { text: 'Hello' }])

@@ -24,9 +24,9 @@ function outputOf(name: string): Record<string, unknown>[] {
 
 const history = async (name: string) => [user('a'), await recorded(name), result('call_1'), result('call_2'), user('b')]
 
-describe('the same model', () => {
+describe('history of the same model', () => {
   it.each(['reasoning', 'parallel-tools', 'empty-arguments', 'late-encryption', 'raw-reasoning'])(
-    'gets its own response back with exact reasoning: %s',
+    'sends a response back with its exact reasoning: %s',
     async (name) => {
       const input = await inputFor(await history(name))
       const expected = outputOf(name).map((item) => {
@@ -44,7 +44,7 @@ describe('the same model', () => {
     },
   )
 
-  it('gets the reasoning with the ids that the provider requires', async () => {
+  it('sends reasoning back with the ids that the provider requires', async () => {
     const [question, recordedAnswer, ...rest] = await history('renamed-ids')
     if (question === undefined || recordedAnswer === undefined) throw new Error('no history')
     expect(await types([question, recordedAnswer, ...rest])).toEqual([
@@ -56,14 +56,14 @@ describe('the same model', () => {
     ])
   })
 
-  it('gets hosted tool items back with their reasoning', async () => {
+  it('sends hosted tool items back with their reasoning', async () => {
     expect(await types(await history('server-tools'))).toEqual(['user', 'reasoning rs_1', 'web_search_call ws_1', 'message msg_1', 'user'])
   })
 
   it.each([
     ['the reasoning', 0, ['user', 'assistant', 'function_call', 'function_call', 'function_call_output', 'function_call_output', 'user']],
-    ['what it led to', 1, ['user', 'function_call', 'function_call', 'function_call_output', 'function_call_output', 'user']],
-  ] as const)('gets neither reasoning nor ids when %s was removed', async (_what, index, expected) => {
+    ['the item after the reasoning', 1, ['user', 'function_call', 'function_call', 'function_call_output', 'function_call_output', 'user']],
+  ] as const)('sends neither reasoning nor ids if %s was removed', async (_what, index, expected) => {
     const messages = await history('parallel-tools')
     const edited = messages.map((message) =>
       message.role === 'assistant' ? { ...message, content: message.content.toSpliced(index, 1) } : message,
@@ -71,7 +71,7 @@ describe('the same model', () => {
     expect(await types(edited)).toEqual(expected)
   })
 
-  it('gets the rest unchanged when other content was removed', async () => {
+  it('sends the rest unchanged if other content was removed', async () => {
     const messages = await history('parallel-tools')
     const edited = messages.map((message) =>
       message.role === 'assistant' ? { ...message, content: message.content.toSpliced(2, 1) } : message,
@@ -80,7 +80,7 @@ describe('the same model', () => {
   })
 })
 
-describe('another model', () => {
+describe('history of another model', () => {
   const others = [
     openaiResponses('gpt-other'),
     openaiResponses('gpt-test', { provider: 'proxy' }),
@@ -88,7 +88,7 @@ describe('another model', () => {
     azure('gpt-test', { resource: 'r', provider: 'openai' }),
   ]
   it.each(others.map((model) => [`${model.config.provider} ${model.config.id}`, model] as const))(
-    '%s: text and calls alone',
+    'sends only text and calls to another model: %s',
     async (_name, model) => {
       const messages = await history('parallel-tools')
       const expected = ['user', 'assistant', 'function_call', 'function_call', 'function_call_output', 'function_call_output', 'user']

@@ -8,7 +8,7 @@ const search = openaiTools.webSearch({ allowedDomains: ['example.org'], contextS
 const tool = { name: 'find', description: 'Finds', parameters: { type: 'object' } }
 
 describe('hosted tools of Responses', () => {
-  it('sends them after client tools and requests their results', async () => {
+  it('sends hosted tools after client tools and requests their results', async () => {
     const serverTools = [search, openaiTools.fileSearch({ vectorStoreIds: ['vs_1'] }), openaiTools.codeInterpreter()]
     const body = await bodyFor(openaiResponses('gpt-6-sol', { serverTools }), { tools: [tool] })
     expect(body.tools).toEqual([
@@ -30,7 +30,7 @@ describe('hosted tools of Responses', () => {
     ])
   })
 
-  it('declares those of xAI in its format', async () => {
+  it('declares hosted tools of xAI in its format', async () => {
     const serverTools = [
       xaiTools.webSearch({ excludedDomains: ['a.example'] }),
       xaiTools.xSearch({ allowedHandles: ['xai'], fromDate: '2026-01-31' }),
@@ -75,7 +75,7 @@ describe('hosted tools of Responses', () => {
     ['allowed and excluded', { type: 'web_search', allowed_domains: ['a'], excluded_domains: ['b'] }],
     ['server_label', { type: 'mcp', server_url: 'https://a.example' }],
     ['connector_id', { type: 'mcp', server_label: 'shop' }],
-  ])('rejects unsupported ones by name: %s', (words, declared) => {
+  ])('rejects unsupported hosted tools and names them: %s', (words, declared) => {
     expect(() => openaiResponses('gpt-6-sol', { serverTools: [declared] })).toThrow(words)
     expect(() => azure('d', { resource: 'r', serverTools: [declared] })).toThrow(words)
   })

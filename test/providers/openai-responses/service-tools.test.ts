@@ -39,7 +39,7 @@ const typesOf = async (...messages: AssistantMessage[]) =>
   (await inputFor([user('Hi'), ...messages, user('Go on.')])).slice(1, -1).map((item) => item.type ?? item.role)
 
 describe('an unfinished item', () => {
-  it('stays out of the next request together with its reasoning', async () => {
+  it('omits an unfinished item with its reasoning from the next request', async () => {
     const search = { id: 'ws_1', type: 'web_search_call', status: 'incomplete' }
     const incomplete = { type: 'response.incomplete', response: { incomplete_details: { reason: 'max_output_tokens' }, usage } }
     const { message } = await played([...items(reasoning('rs_0'), said('Yes.'), reasoning('rs_1'), search), incomplete])
@@ -49,12 +49,12 @@ describe('an unfinished item', () => {
       id: 'ws_1',
       name: 'web_search',
       status: 'failed',
-      error: { code: 'incomplete', message: 'The service did not end it.' },
+      error: { code: 'incomplete', message: 'The provider did not complete the call.' },
     })
     expect(await typesOf(message)).toEqual(['reasoning', 'message', 'assistant'])
   })
 
-  it('fails a program without a result if no client tool is pending', async () => {
+  it('marks a program without a result as failed', async () => {
     const program = { id: 'pr_1', type: 'program', call_id: 'p1', code: 'f()', status: 'completed' }
     const { message } = await played([...items(program), completed()])
     expect(message.content).toMatchObject([{ type: 'serviceTool', status: 'failed' }])
@@ -66,7 +66,7 @@ describe('a program that calls a client tool', () => {
   const caller = { type: 'program', caller_id: 'p1' }
   const call = { id: 'fc_1', type: 'function_call', call_id: 'c1', name: 'read', arguments: '{}', caller, status: 'completed' }
 
-  it('waits for the result, learns the caller and ends in a later message', async () => {
+  it('pauses a program for a client tool call, and completes it later', async () => {
     const { message } = await played([...items(program, call), completed()])
     expect(message).toMatchObject({ stopReason: 'toolUse', content: [{ id: 'pr_1', status: 'running' }, { type: 'toolCall' }] })
     const input = await inputFor([user('Hi'), message, result('c1')])
@@ -98,17 +98,17 @@ describe('a hosted MCP server', () => {
     const silent = await played([...items(said('Done.')), completed()], [message, ...decided])
     const { needsApproval: _asks, ...settled } = {
       ...{ type: 'serviceTool', id: 'mcpr_1', name: 'mcp.shop.buy', input: { sku: 1 }, status: 'failed', needsApproval: true },
-      error: { code: 'incomplete', message: 'The service did not say what came of it.' },
+      error: { code: 'incomplete', message: 'The provider did not report the outcome.' },
     }
     expect(silent.message.content).toMatchObject([{ type: 'text' }, settled])
     expect(silent.message.content[1]).toEqual(settled)
     const input = await inputFor([user('Hi'), message, ...decided, silent.message, user('b')])
-    expect(input.slice(-3)).toMatchObject([{ type: 'message' }, { content: expect.stringContaining('did not say') }, { role: 'user' }])
+    expect(input.slice(-3)).toMatchObject([{ type: 'message' }, { content: expect.stringContaining('did not report') }, { role: 'user' }])
     const next = await played([...items(said('Yes.')), completed()], [message, ...decided, silent.message])
     expect(next.message.content).toMatchObject([{ type: 'text' }])
   })
 
-  it('continues after a response with client tool calls', async () => {
+  it('settles an approved call after client tool calls', async () => {
     const { message } = await played([...items(request), completed()])
     const call = { id: 'fc_1', type: 'function_call', call_id: 'c1', name: 'read', arguments: '{}', status: 'completed' }
     const mixed = await played([...items(call), completed()], [message, result('mcpr_1')])
@@ -126,7 +126,7 @@ describe('a hosted MCP server', () => {
 })
 
 describe('unknown data', () => {
-  it('keeps, reports and sends back an item', async () => {
+  it('keeps, reports and sends back an unknown item', async () => {
     const hologram = { id: 'ho_1', type: 'hologram', beams: [1], call_id: null }
     const { message, warnings } = await played([
       ...items(reasoning('rs_1')),
@@ -139,7 +139,7 @@ describe('unknown data', () => {
     expect((await inputFor([user('Hi'), message, user('b')])).slice(1, 3)).toEqual([reasoning('rs_1'), hologram])
   })
 
-  it('keeps a part of a message and sends it back within it', async () => {
+  it('keeps an unknown message part and sends it back in its message', async () => {
     const smell = { type: 'output_smell', of: 'roses' }
     const item = { ...said('Here:'), content: [{ type: 'output_text', text: 'Here:', annotations: [] }, smell] }
     const { message, warnings } = await played([...items(item), completed()])
@@ -147,7 +147,7 @@ describe('unknown data', () => {
     expect((await inputFor([user('Hi'), message, user('b')]))[1]).toEqual(item)
   })
 
-  it('shows content in events without an item', async () => {
+  it('shows content of events without an item', async () => {
     const events = [
       { type: 'response.audio.delta', delta: 'AAAA' },
       { type: 'response.audio.delta', delta: 'AAAA' },
@@ -156,7 +156,7 @@ describe('unknown data', () => {
     expect(warnings).toEqual([expect.stringContaining('"response.audio.delta"')])
   })
 
-  it('keeps a call that only a client could run as opaque data', async () => {
+  it('keeps an unsupported client-side call as opaque data', async () => {
     const shell = { id: 'sh_1', type: 'shell_call', call_id: 'c1', action: { commands: ['ls'] }, status: 'completed' }
     const { message, warnings } = await played([...items(shell), completed()])
     expect(message).toMatchObject({ stopReason: 'stop', content: [{ type: 'opaque', kind: 'shell_call' }] })
@@ -190,10 +190,10 @@ describe('citations', () => {
   const opened = added({ id: 'msg_1', type: 'message' }, 0)
 
   it.each([
-    ['behind the text', [delta('🌍 wörld.'), annotation(at(2, 7))]],
-    ['before it', [annotation(at(2, 7)), delta('🌍 wörld.')]],
+    ['after the text', [delta('🌍 wörld.'), annotation(at(2, 7))]],
+    ['before the text', [annotation(at(2, 7)), delta('🌍 wörld.')]],
     ['only at the end', [delta('🌍 wörld.')]],
-  ])('counts code points and shows each once: %s', async (_when, events) => {
+  ])('counts code points and cites each source once: %s', async (_when, events) => {
     const { message } = await played([opened, ...events, done(said('🌍 wörld.', [at(2, 7)]), 0), completed()])
     const range = { start: 3, end: 8 }
     expect(message.content).toMatchObject([{ text: '🌍 wörld.', citations: [{ url: 'https://a.example/', title: 'A', range }] }])
@@ -201,12 +201,12 @@ describe('citations', () => {
     expect((await inputFor([user('Hi'), message, user('b')]))[1]).toEqual(said('🌍 wörld.', [at(2, 7)]))
   })
 
-  it('clips ranges at the end of the text', async () => {
+  it('clips citation ranges at the end of the text', async () => {
     const { message } = await played([opened, delta('Short.'), done(said('Short.', [at(2, 2 ** 40)]), 0), completed()])
     expect(message.content).toMatchObject([{ citations: [{ range: { start: 2, end: 6 } }] }])
   })
 
-  it('reports an unknown kind', async () => {
+  it('reports a citation of unknown kind', async () => {
     const { message, warnings } = await played([opened, delta('x'), done(said('x', [{ type: 'smell' }]), 0), completed()])
     expect(warnings).toEqual([expect.stringContaining('"smell"')])
     expect((await inputFor([user('Hi'), message, user('b')]))[1]).toMatchObject({ content: [{ annotations: [{ type: 'smell' }] }] })
@@ -230,7 +230,7 @@ describe('response metadata', () => {
 })
 
 describe('a generated picture', () => {
-  it('goes to another model as a picture of the user', async () => {
+  it('sends a generated image to another model as a user image', async () => {
     const png = 'iVBORw0KGgo='
     const item = { id: 'ig_1', type: 'image_generation_call', status: 'completed', result: png, output_format: 'jpeg' }
     const { message } = await played([...items(item), completed()])
@@ -245,7 +245,7 @@ describe('a generated picture', () => {
 })
 
 describe('an output item', () => {
-  it('finds its call by order if ids are missing and other items come between', async () => {
+  it('matches a tool search output to its call by order', async () => {
     const call = { id: 'tsc_1', type: 'tool_search_call', execution: 'server', call_id: null, arguments: { q: 'a' }, status: 'completed' }
     const output = {
       id: 'tso_1',
@@ -261,7 +261,7 @@ describe('an output item', () => {
   })
 })
 
-it('sends a response without provider state as text', async () => {
+it('sends a hosted tool block without provider state as text', async () => {
   const block = {
     type: 'serviceTool' as const,
     id: 'x',
@@ -281,9 +281,9 @@ describe('a call of a custom tool', () => {
     expect(message?.content).toMatchObject([{ type: 'serviceTool', name: 'x_keyword_search' }, { type: 'text' }])
     return events.flatMap((event) => (event.type === 'warning' ? [event.warning] : []))
   }
-  const unrun = 'Nothing here runs the custom tool "x_keyword_search".'
+  const unrun = 'The custom tool "x_keyword_search" has no handler.'
 
-  it('fails and goes back with an error result between its neighbor items', async () => {
+  it('fails a custom tool call, and sends an error result back in place', async () => {
     const { message } = await played([...items(reasoning('rs_1'), custom, said('ok')), completed()])
     expect(message.content[1]).toMatchObject({ type: 'serviceTool', status: 'failed', error: { code: 'unavailable', message: unrun } })
     const output = { type: 'custom_tool_call_output', call_id: 'c1', output: unrun }
@@ -291,7 +291,7 @@ describe('a call of a custom tool', () => {
     expect(input.slice(1, -1)).toEqual([reasoning('rs_1'), custom, output, said('ok')])
   })
 
-  it('goes back to xAI unchanged', async () => {
+  it('sends a custom tool call back to xAI unchanged', async () => {
     const fetch = answering([sse(...items(custom, said('ok')), completed())])
     const model = openaiResponses('m', { provider: 'xai', fetch })
     const { message } = await called(model)
@@ -303,11 +303,14 @@ describe('a call of a custom tool', () => {
     expect(JSON.parse(body).input.slice(1, -1)).toEqual([custom, said('ok')])
   })
 
-  it('warns that no tool runs it', async () => {
-    expect(await warningsOf({})).toEqual([expect.stringMatching(/custom tool "x_keyword_search".*nothing here runs/)])
+  it('warns that no tool runs a custom call', async () => {
+    expect(await warningsOf({})).toEqual([expect.stringMatching(/custom tool "x_keyword_search".*has no handler/)])
   })
 
-  it.each([{ provider: 'xai' }, { baseUrl: 'https://api.x.ai/v1', provider: 'grok' }])('belongs to xAI: %j', async (options) => {
-    expect(await warningsOf(options)).toEqual([])
-  })
+  it.each([{ provider: 'xai' }, { baseUrl: 'https://api.x.ai/v1', provider: 'grok' }])(
+    'accepts a custom tool call of xAI without a warning: %j',
+    async (options) => {
+      expect(await warningsOf(options)).toEqual([])
+    },
+  )
 })

@@ -31,18 +31,18 @@ describe('structured output', () => {
     expect(loose.body.response_format.json_schema).toEqual({ name: 'place', strict: false, schema })
   })
 
-  it('sends JSON mode and ensures that the conversation mentions JSON', async () => {
+  it('sends JSON mode and mentions JSON in the conversation', async () => {
     const model = openai('gpt-4o')
     const { body } = await encoded(model, { responseFormat: { type: 'jsonObject' }, systemPrompt: 'Be brief.' })
     expect(body.response_format).toEqual({ type: 'json_object' })
-    expect(body.messages[0]).toMatchObject({ content: 'Be brief.\n\nAnswer with a JSON object.' })
+    expect(body.messages[0]).toMatchObject({ content: 'Be brief.\n\nRespond with a JSON object.' })
     const alone = await encoded(model, { responseFormat: { type: 'jsonObject' } })
-    expect(alone.body.messages[0].content).toBe('Answer with a JSON object.')
+    expect(alone.body.messages[0].content).toBe('Respond with a JSON object.')
     const said = await encoded(model, { responseFormat: { type: 'jsonObject' }, systemPrompt: 'Use json.' })
     expect(said.body.messages[0].content).toBe('Use json.')
   })
 
-  it('sends nothing for text', async () => {
+  it('sends no response format for text', async () => {
     const model = openai('gpt-4o')
     expect((await encoded(model, { responseFormat: { type: 'text' } })).body).toEqual((await encoded(model, {})).body)
   })
@@ -66,12 +66,12 @@ describe('structured output', () => {
     expect(beside.body.tool_choice).toBe('required')
   })
 
-  it('follows the capabilities of the model', async () => {
+  it("uses the model's capabilities", async () => {
     const model = openaiCompatible('m', { baseUrl: 'http://127.0.0.1:9', capabilities: { jsonSchema: false, forcedToolChoice: false } })
     const { body, warnings } = await encoded(model, { responseFormat: format })
     expect(body.tools).toHaveLength(1)
     expect(body).not.toHaveProperty('tool_choice')
-    expect(warnings.join()).toMatch(/cannot be made/)
+    expect(warnings.join()).toMatch(/cannot enforce/)
   })
 })
 

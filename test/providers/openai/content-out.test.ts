@@ -88,7 +88,7 @@ it('sends audio by id before it expires, then its transcript', async () => {
   expect((await echo(gone))[1]).toEqual({ role: 'assistant', content: 'Hi' })
 })
 
-it('sends the text next to a transcript back with it', async () => {
+it('sends text back together with its transcript', async () => {
   const spoken = (expires: number) => [
     { content: 'Read this.' },
     { audio: { id: 'a_1', data: 'AAAA', transcript: 'Hi' } },
@@ -100,7 +100,7 @@ it('sends the text next to a transcript back with it', async () => {
   expect(JSON.stringify((await echo(gone))[1])).toMatch(/Read this\..*Hi/s)
 })
 
-it('sends a generated picture back as a user picture', async () => {
+it('sends a generated image back as a user image', async () => {
   const url = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC'
   const { message } = await read([streamOf({ content: 'Here.' }, { images: [{ type: 'image_url', image_url: { url } }] })])
   const [, , after] = await echo(message)
@@ -113,7 +113,7 @@ it('reports unknown data once', async () => {
   expect(warnings).toEqual([expect.stringContaining('"hologram"')])
 })
 
-it('keeps fields next to text in one delta and in an unstreamed response', async () => {
+it('reads fields next to text in one delta and in an unstreamed response', async () => {
   const url = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC'
   const tool = { index: 0, type: 'search', arguments: '{}', output: 'Tea' }
   const { message } = await read([streamOf({ content: 'ok', executed_tools: [tool], audio: { data: 'AAAA', transcript: 'Hi' } })])
@@ -138,10 +138,10 @@ it('shows results of Groq code execution and browser next to the text', async ()
     { type: 'serviceTool', name: 'browser', output: [page] },
     { type: 'text', text: 'ok' },
   ])
-  expect(warnings).toEqual([expect.stringContaining('cannot be read'), expect.stringContaining('"weather"')])
+  expect(warnings).toEqual([expect.stringContaining('invalid bytes'), expect.stringContaining('"weather"')])
 })
 
-it('keeps the content of a source from every field', async () => {
+it('reads the content of a source from every field', async () => {
   const cited = { type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A', content: 'Tea is a leaf.' } }
   const found = {
     index: 0,
@@ -161,7 +161,7 @@ it('keeps the content of a source from every field', async () => {
   })
 })
 
-it('reads pictures and sources in content parts and reports parts that cannot go back', async () => {
+it('reads images and sources in content parts, and reports other parts', async () => {
   const parts = [
     { type: 'text', text: 'ok' },
     { type: 'tool_reference', tool: 'web_search', title: 'T', url: 'https://t.example' },

@@ -32,13 +32,13 @@ describe('Chat Completions decoder', () => {
     expect(message).toMatchObject({ content: [{ type: 'text', text: 'Hi' }], stopReason: 'stop' })
   })
 
-  it('reads CRLF, comments, usage beside a choice, and a last frame without a blank line', async () => {
+  it('reads CRLF, comments, mixed usage and an unterminated last frame', async () => {
     const { message } = await playBytes(answerOf('text-crlf'))
     expect(message?.content).toEqual([{ type: 'text', text: 'Hello 日本' }])
     expect(message?.usage).toMatchObject({ input: 4, output: 2, totalTokens: 6 })
   })
 
-  it('reads reasoning text and a cache that DeepSeek reports its own way', async () => {
+  it('reads DeepSeek reasoning and its cache counts', async () => {
     const { message } = await playBytes(answerOf('reasoning'))
     expect(message?.content).toEqual([
       { type: 'thinking', thinking: 'Let me think…', providerState: stateOf({ field: 'reasoningContent' }) },
@@ -47,7 +47,7 @@ describe('Chat Completions decoder', () => {
     expect(message?.usage).toMatchObject({ input: 7, cacheRead: 5, output: 7, totalTokens: 19 })
   })
 
-  it('keeps interleaved parallel calls apart', async () => {
+  it('keeps interleaved parallel calls separate', async () => {
     const { message, streamed } = await playBytes(answerOf('parallel-tools'))
     expect(message?.content).toEqual([
       { type: 'text', text: 'Both.' },
@@ -58,7 +58,7 @@ describe('Chat Completions decoder', () => {
     expect(streamed).toEqual(['Both.', '{"path":"é.ts"}', '{"depth":2}'])
   })
 
-  it('treats empty arguments as none and calls with "stop" as tool use', async () => {
+  it('treats empty arguments as none, and calls with "stop" as tool use', async () => {
     const { message } = await playBytes(answerOf('empty-arguments'))
     expect(message?.content).toEqual([
       { type: 'toolCall', id: 'call_e', name: 'ping', arguments: {} },
@@ -67,7 +67,7 @@ describe('Chat Completions decoder', () => {
     expect(message?.stopReason).toBe('toolUse')
   })
 
-  it('keeps a refusal in its position and stops with guardRail', async () => {
+  it('keeps a refusal and stops with guardRail', async () => {
     const { message } = await playBytes(answerOf('refusal'))
     expect(message).toMatchObject({ content: [], refusal: "I can't do that.", stopReason: 'guardRail' })
   })
@@ -106,7 +106,7 @@ describe('Chat Completions decoder', () => {
     expect(message?.content[0]).toMatchObject({ type: 'thinking', thinking: 'In short' })
   })
 
-  it('reads content parts with thinking, and arguments that come as an object without an index', async () => {
+  it('reads content parts with thinking, and arguments sent as an object', async () => {
     const { message } = await playBytes(answerOf('mistral'))
     expect(message?.content).toEqual([
       { type: 'thinking', thinking: 'Two plus two is four.', providerState: stateOf({ field: 'parts' }) },
@@ -116,7 +116,7 @@ describe('Chat Completions decoder', () => {
   })
 })
 
-describe('Chat Completions oddities', () => {
+describe('irregular Chat Completions streams', () => {
   const done = chunk({}, 'tool_calls')
   const call = (fields: object) => chunk({ tool_calls: [fields] })
   const calls = async (...chunks: object[]) => {
@@ -124,11 +124,11 @@ describe('Chat Completions oddities', () => {
     return message?.content.flatMap((block) => (block.type === 'toolCall' ? [[block.id, block.name, block.arguments]] : []))
   }
 
-  it('starts at any index', async () => {
+  it('accepts a tool call at any index', async () => {
     expect(await calls(call({ index: 1, id: 'x', function: { name: 'f', arguments: '{}' } }))).toEqual([['x', 'f', {}]])
   })
 
-  it('opens a call for a new id at a used index', async () => {
+  it('starts a new call for a new id at a used index', async () => {
     const found = await calls(
       call({ index: 0, id: 'x', function: { name: 'f', arguments: '{"a":1}' } }),
       call({ index: 0, id: 'y', function: { name: 'f', arguments: '{"a":' } }),
@@ -161,7 +161,7 @@ describe('Chat Completions oddities', () => {
     ])
   })
 
-  it('generates a missing id', async () => {
+  it('generates a missing tool call id', async () => {
     const [found] = (await calls(call({ index: 0, function: { name: 'f', arguments: '{"a":1}' } }))) ?? []
     expect(found?.slice(1)).toEqual(['f', { a: 1 }])
     expect(String(found?.[0])).toMatch(/^\S{8,40}$/)
@@ -216,12 +216,12 @@ describe('Chat Completions usage', () => {
     return message?.usage
   }
 
-  it('keeps counts at zero or above', async () => {
+  it('keeps token counts at zero or above', async () => {
     const raw = { prompt_tokens: 5, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 9 } }
     expect(await usageOf(raw)).toMatchObject({ input: 0, cacheRead: 9 })
   })
 
-  it('adds reasoning counted outside the completion to the output', async () => {
+  it('adds reasoning tokens outside the completion to the output', async () => {
     const raw = { prompt_tokens: 10, completion_tokens: 4, total_tokens: 20, completion_tokens_details: { reasoning_tokens: 6 } }
     expect(await usageOf(raw)).toEqual({ input: 10, output: 10, reasoning: 6, cacheRead: 0, cacheWrite: 0, totalTokens: 20 })
     const untotalled = { prompt_tokens: 10, completion_tokens: 4, completion_tokens_details: { reasoning_tokens: 6 } }
@@ -229,7 +229,7 @@ describe('Chat Completions usage', () => {
     expect(await usageOf(untotalled)).toMatchObject({ output: 4, totalTokens: 14 })
   })
 
-  it('reads the last report in the choice, in x_groq or at the top', async () => {
+  it('reads the last usage report in the choice, in x_groq or at the top', async () => {
     const inChoice = { choices: [{ delta: { content: 'x' }, finish_reason: 'stop', usage: { prompt_tokens: 3, cached_tokens: 1 } }] }
     expect((await playBytes(sse(inChoice))).message?.usage).toMatchObject({ input: 2, cacheRead: 1 })
     const groq = { ...chunk({ content: 'x' }, 'stop'), x_groq: { usage: { prompt_tokens: 4 } } }

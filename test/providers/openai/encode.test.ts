@@ -79,7 +79,7 @@ describe('Chat Completions request', () => {
     ['http://127.0.0.1:1/', 'http://127.0.0.1:1/v1/chat/completions'],
     ['https://h.example/api/v9/', 'https://h.example/api/v9/chat/completions'],
     ['https://h.example/v1?key=x', 'https://h.example/v1/chat/completions?key=x'],
-  ])('joins %s', async (baseUrl, url) => {
+  ])('joins base URL and path: %s', async (baseUrl, url) => {
     expect((await encode(openaiCompatible('m', { baseUrl }))).url).toBe(url)
   })
 
@@ -90,7 +90,7 @@ describe('Chat Completions request', () => {
     await expect(encode(model)).rejects.toBeInstanceOf(ProviderError)
   })
 
-  it('follows the flags of the configuration', async () => {
+  it('applies the compatibility flags of the configuration', async () => {
     const compat = { supportsUsageInStreaming: false, maxTokensField: 'maxCompletionTokens', supportsDeveloperRole: true } as const
     const { body } = await encode(openaiCompatible('m', { baseUrl: 'http://h/v1', compat }), { systemPrompt: 'S' })
     expect(body).toEqual({
@@ -103,7 +103,7 @@ describe('Chat Completions request', () => {
     })
   })
 
-  it('uses the OpenAI flags for a configuration without any', async () => {
+  it('uses the OpenAI flags for a configuration without flags', async () => {
     const { compat: _none, ...config } = openai('gpt-4o').config
     const encoded = await openAiProvider().encode(requestFor({ config, provider: openAiProvider() }, { maxTokens: 700 }))
     expect(JSON.parse(encoded.body)).toMatchObject({ store: false, max_completion_tokens: 700 })
@@ -114,7 +114,7 @@ describe('Chat Completions messages', () => {
   const model = openai('gpt-4o')
   const messagesOf = async (messages: Message[], from: Model = model) => (await encode(from, { messages })).body.messages
 
-  it('sends one text as a string, more as parts', async () => {
+  it('sends a single text as a string, and several as parts', async () => {
     const mixed: Message = { role: 'user', content: [text('look'), image], timestamp: 0 }
     expect(await messagesOf([mixed])).toEqual([
       {
@@ -127,7 +127,7 @@ describe('Chat Completions messages', () => {
     ])
   })
 
-  it('sends calls with null content, results as text, and their images after the last of them', async () => {
+  it('sends calls with null content, text results, then their images', async () => {
     const history: Message[] = [
       userMessage('go'),
       answer(model, call('a'), call('b')),
@@ -167,7 +167,7 @@ describe('Chat Completions messages', () => {
     ])
   })
 
-  it('shortens foreign ids in call and result alike, only if necessary', async () => {
+  it('shortens foreign ids in calls and results only if necessary', async () => {
     const long = 'x'.repeat(60)
     const other = `${'x'.repeat(59)}y`
     const history = [
@@ -185,7 +185,7 @@ describe('Chat Completions messages', () => {
     expect(results.map((one: { tool_call_id: string }) => one.tool_call_id)).toEqual(ids)
   })
 
-  it('bridges results and prompts, adds tool names and shortens foreign ids for Mistral', async () => {
+  it('bridges results and prompts for Mistral, with tool names and short ids', async () => {
     const mistral = openaiCompatible('m', { backend: 'mistral' })
     const history = [userMessage('go'), answer(model, call('call_123456789')), result('call_123456789', text('1')), userMessage('next')]
     const [, calls, toolMessage, bridge, next] = await messagesOf(history, mistral)
@@ -201,7 +201,7 @@ describe('Chat Completions messages', () => {
     expect(JSON.stringify(only)).not.toContain('image_url')
   })
 
-  it('sends OpenRouter its details back unmodified, but to no other model', async () => {
+  it('sends OpenRouter reasoning details back unmodified, but to no other model', async () => {
     const from = openrouter('anthropic/claude-sonnet-5')
     const reasoningDetails = [{ type: 'reasoning.text', text: 'Hmm', signature: 's', index: 0 }]
     const thinking: Content = {
@@ -215,7 +215,7 @@ describe('Chat Completions messages', () => {
     expect((await messagesOf(history))[1]).toEqual({ role: 'assistant', content: 'ok' })
   })
 
-  it('sends DeepSeek its reasoning back, or an empty one', async () => {
+  it('sends DeepSeek its reasoning back, or an empty string', async () => {
     const from = openaiCompatible('deepseek-v4', { backend: 'deepseek' })
     const history = [
       userMessage('go'),
@@ -229,7 +229,7 @@ describe('Chat Completions messages', () => {
     expect(second).toEqual({ role: 'assistant', content: 'done', reasoning_content: '' })
   })
 
-  it('marks cache breakpoints for Anthropic behind OpenRouter unless disabled', async () => {
+  it('marks cache breakpoints for Anthropic models on OpenRouter unless disabled', async () => {
     const from = openrouter('anthropic/claude-sonnet-5')
     const mark = { cache_control: { type: 'ephemeral' } }
     const { body } = await encode(from, { systemPrompt: 'S' })
@@ -244,7 +244,7 @@ describe('Chat Completions messages', () => {
   })
 })
 
-it('marks the end of the previous request too, for Anthropic behind OpenRouter', async () => {
+it('marks the end of the previous request for Anthropic models on OpenRouter', async () => {
   const from = openrouter('anthropic/claude-sonnet-5')
   const history: Message[] = [userMessage('go')]
   const marked = async () => {
@@ -277,7 +277,7 @@ describe('Chat Completions reasoning', () => {
     ['gpt-6-astra', 'off', 'low'],
     ['gpt-9-unheard-of', 'medium', 'medium'],
     ['ft:gpt-4o:mine', 'off', undefined],
-  ])('%s at %s: %s', async (id, level, effort) => {
+  ])('maps thinking for %s at %s to effort %s', async (id, level, effort) => {
     expect(await effortOf(id, level)).toEqual([effort, 0])
   })
 

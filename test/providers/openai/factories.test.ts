@@ -52,20 +52,20 @@ describe('factories', () => {
     })
   })
 
-  it('accepts the id first in local and defaults to Ollama', () => {
+  it('requires the id first in local(), and defaults to Ollama', () => {
     expect(local('qwen3').config).toMatchObject({ id: 'qwen3', provider: 'local', baseUrl: compatPresets.ollama.baseUrl })
-    expect(() => local('http://localhost:1234/v1', 'qwen3' as never)).toThrow(/is an address/)
-    expect(() => local('http://localhost:1234/v1')).toThrow(/is an address\. The model comes first: local\('qwen3', \{ baseUrl \}\)\./)
+    expect(() => local('http://localhost:1234/v1', 'qwen3' as never)).toThrow(/is a URL/)
+    expect(() => local('http://localhost:1234/v1')).toThrow(/is a URL\. The model comes first: local\('qwen3', \{ baseUrl \}\)\./)
   })
 
-  it('accepts a preset, single flags or only a base URL in openaiCompatible', () => {
+  it('accepts a preset, flags or a base URL in openaiCompatible', () => {
     const grok = openaiCompatible('grok', { backend: 'xai', compat: { supportsReasoningEffort: true }, name: 'Grok' })
     expect(grok.config).toMatchObject({ name: 'Grok', provider: 'xai', baseUrl: 'https://api.x.ai/v1' })
     expect(grok.config.compat).toEqual({ ...compatPresets.xai.compat, supportsReasoningEffort: true })
     expect(() => openaiCompatible('m', {})).toThrow(/backend or a baseUrl/)
   })
 
-  it('exports presets as data: the documented variants', () => {
+  it('exports the documented presets as data', () => {
     expect(compatPresets.xai.compat.thinkingFormat).toBe('xai')
     expect(compatPresets.groq.compat).toEqual(defaultCompat)
     expect(compatPresets.deepseek.compat.maxTokensField).toBe('maxTokens')
@@ -77,13 +77,13 @@ describe('factories', () => {
     expect(JSON.parse(JSON.stringify(compatPresets))).toEqual(compatPresets)
   })
 
-  it('lists every backend by name', () => {
+  it('exports a preset for every backend', () => {
     const named = ['openai', 'openrouter', 'xai', 'groq', 'cerebras', 'mistral', 'deepseek', 'together', 'fireworks', 'ollama', 'lmstudio']
     const more = ['vllm', 'llamacpp', 'qwen', 'moonshot', 'kimi', 'minimax', 'zai', 'copilot']
     expect(Object.keys(compatPresets).sort()).toEqual([...named, ...more].sort())
   })
 
-  it('sends Copilot the initiator of a request', async () => {
+  it('sends Copilot headers with the initiator of a request', async () => {
     const model = openaiCompatible('gpt-4o', { backend: 'copilot', headers: { 'Editor-Version': 'mine/1' } })
     const first = await model.provider.encode(requestFor(model))
     expect(first.url).toBe('https://api.individual.githubcopilot.com/chat/completions')

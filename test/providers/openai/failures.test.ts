@@ -5,8 +5,8 @@ import { openai, openaiCompatible } from '../../../src/providers/openai.ts'
 import { answering, sse } from '../bytes.ts'
 import { answerOf, chunk, play, playBytes, requestFor } from './call.ts'
 
-describe('Chat Completions failures inside the stream', () => {
-  it('classifies an error object and keeps what came before', async () => {
+describe('Chat Completions stream failures', () => {
+  it('classifies an error object and keeps the partial response', async () => {
     const { error, message } = await playBytes(answerOf('mid-stream-error'))
     expect(error).toMatchObject({ code: 'api', isRetryable: true })
     expect(error?.message).toContain('Provider returned error')
@@ -21,13 +21,13 @@ describe('Chat Completions failures inside the stream', () => {
   })
 
   const shapes: [string, Uint8Array, string][] = [
-    ['Mistral, flat', sse({ object: 'error', message: 'no such model', type: 'invalid_model', code: 1500 }), 'api'],
-    ['xAI, error as text', sse({ code: 'The service is overloaded', error: 'Too busy' }), 'api'],
-    ['rate limit by code', sse({ error: { message: 'Slow down', code: 429 } }), 'rateLimited'],
-    ['overflow by text', sse({ error: { message: "This model's maximum context length is 10 tokens" } }), 'contextOverflow'],
-    ['named event', new TextEncoder().encode('event: error\ndata: {"message":"went wrong"}\n\n'), 'api'],
+    ['a flat Mistral error', sse({ object: 'error', message: 'no such model', type: 'invalid_model', code: 1500 }), 'api'],
+    ['an xAI error as a string', sse({ code: 'The service is overloaded', error: 'Too busy' }), 'api'],
+    ['a rate limit by its code', sse({ error: { message: 'Slow down', code: 429 } }), 'rateLimited'],
+    ['an overflow by its text', sse({ error: { message: "This model's maximum context length is 10 tokens" } }), 'contextOverflow'],
+    ['a named event', new TextEncoder().encode('event: error\ndata: {"message":"went wrong"}\n\n'), 'api'],
   ]
-  it.each(shapes)('%s', async (_name, bytes, code) => {
+  it.each(shapes)('classifies an error in the stream: %s', async (_name, bytes, code) => {
     expect((await playBytes(bytes)).code).toBe(code)
   })
 
@@ -38,7 +38,7 @@ describe('Chat Completions failures inside the stream', () => {
     for (const odd of ['null', '3', '"text"']) expect((await playBytes(sse(odd))).code).toBe('network')
   })
 
-  it('settles any frames with a message or a ProviderError', async () => {
+  it('returns a message or throws a ProviderError for any frames', async () => {
     const value = fc.oneof(
       fc.jsonValue(),
       fc.record({ choices: fc.array(fc.record({ delta: fc.jsonValue(), finish_reason: fc.jsonValue() })) }),
@@ -66,7 +66,7 @@ describe('Chat Completions failures inside the stream', () => {
   })
 })
 
-describe('Chat Completions refusals over HTTP', () => {
+describe('Chat Completions HTTP errors', () => {
   const refuse = (status: number, body: unknown, headers: Record<string, string> = {}) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body)
     return play(async () => new Response(text, { status, headers }))
@@ -81,7 +81,7 @@ describe('Chat Completions refusals over HTTP', () => {
     expect((await refuse(503, '')).error).toMatchObject({ code: 'api', isRetryable: true })
   })
 
-  it('treats an empty 400 as an overflow if the backend does so', async () => {
+  it('treats an empty 400 as an overflow if the backend uses it so', async () => {
     const send = async () => new Response('', { status: 400 })
     const model = openaiCompatible('m', { backend: 'cerebras', fetch: send })
     const stream = model.provider.stream(requestFor(model), () => undefined, new AbortController().signal)
@@ -89,7 +89,7 @@ describe('Chat Completions refusals over HTTP', () => {
     expect((await play(send)).code).toBe('api')
   })
 
-  it('keeps the key out of its message', async () => {
+  it('keeps the key out of the error message', async () => {
     const send = async () => new Response(JSON.stringify({ error: { message: 'Incorrect API key provided: sk-123456.' } }), { status: 401 })
     const model = openai('gpt-6-sol', { apiKey: 'sk-123456', fetch: send })
     const request = requestFor(model, { credential: 'sk-123456' })
@@ -102,7 +102,7 @@ describe('Chat Completions refusals over HTTP', () => {
 })
 
 describe('Chat Completions aborts', () => {
-  it('stops at once with partial output and cancels the body', async () => {
+  it('stops immediately with partial output, and cancels the body', async () => {
     const first = sse(chunk({ content: 'a' }))
     let isReleased = false
     const body = new ReadableStream<Uint8Array>({

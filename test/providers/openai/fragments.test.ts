@@ -6,7 +6,7 @@ import { decodeLaws } from '../decode-laws.ts'
 import { outcomeOf } from '../model-call.ts'
 import { answerOf, fixtureNames, requestFor } from './call.ts'
 
-describe('the decoder of Chat Completions', () => {
+describe('Chat Completions decoding of fragments', () => {
   decodeLaws({
     names: fixtureNames,
     bytesOf: answerOf,

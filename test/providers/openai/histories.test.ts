@@ -73,7 +73,7 @@ async function encode(model: Model, messages: Message[], systemPrompt = ''): Pro
 }
 
 describe('any history as a Chat Completions request', () => {
-  it.each(models.map((model) => [model.config.id, model] as const))('%s', async (_id, model) => {
+  it.each(models.map((model) => [model.config.id, model] as const))('encodes any history to a valid request: %s', async (_id, model) => {
     const history = fc.array(message, { maxLength: 12 })
     await fc.assert(
       fc.asyncProperty(history, fc.constantFrom('', 'Be brief.'), async (messages, systemPrompt) => {
@@ -89,22 +89,25 @@ describe('any history as a Chat Completions request', () => {
     )
   })
 
-  it.each(models.map((model) => [model.config.id, model] as const))('growing and branching conversations, %s', async (_id, model) => {
-    const history = fc.array(message, { minLength: 1, maxLength: 10 })
-    await fc.assert(
-      fc.asyncProperty(history, history, fc.nat(), async (one, other, at) => {
-        const branched = [...one.slice(0, (at % one.length) + 1), ...other]
-        for (const list of [one, branched, one])
-          for (let length = 1; length <= list.length; length++) {
-            const messages = list.slice(0, length)
-            expect(await encode(model, messages)).toBe(await encode(model, structuredClone(messages)))
-          }
-      }),
-      { numRuns: runs(20, 600) },
-    )
-  })
+  it.each(models.map((model) => [model.config.id, model] as const))(
+    'encodes growing and branching conversations the same each time: %s',
+    async (_id, model) => {
+      const history = fc.array(message, { minLength: 1, maxLength: 10 })
+      await fc.assert(
+        fc.asyncProperty(history, history, fc.nat(), async (one, other, at) => {
+          const branched = [...one.slice(0, (at % one.length) + 1), ...other]
+          for (const list of [one, branched, one])
+            for (let length = 1; length <= list.length; length++) {
+              const messages = list.slice(0, length)
+              expect(await encode(model, messages)).toBe(await encode(model, structuredClone(messages)))
+            }
+        }),
+        { numRuns: runs(20, 600) },
+      )
+    },
+  )
 
-  it('extends its prefix as the conversation grows, for the provider cache', async () => {
+  it('extends the previous request as the conversation grows, for prompt caching', async () => {
     const [model] = models
     if (model === undefined) throw new Error('no model')
     const answer = (id: string) =>

@@ -29,7 +29,7 @@ async function echoed(model: Model, answer: AssistantMessage): Promise<Record<st
 describe('opaque fields of a tool call', () => {
   const at = (options: object) => (send: typeof fetch) => openaiCompatible('gemini-3', { ...gemini, ...options, fetch: send })
 
-  it('returns to its provider on the same call', async () => {
+  it('sends opaque fields back to their provider on the same call', async () => {
     const answer = await answerOf(
       at({}),
       calling({ index: 0, id: 'a', type: 'function', function: { name: 'read', arguments: '{}' }, extra_content: extra }),
@@ -43,7 +43,7 @@ describe('opaque fields of a tool call', () => {
     ])
   })
 
-  it('stays out of requests to others', async () => {
+  it('omits opaque fields for other providers', async () => {
     const answer = await answerOf(at({}), calling({ id: 'a', function: { name: 'read', arguments: '{}' }, extra_content: extra }), ...done)
     for (const other of [openai('gpt-6-sol'), openaiCompatible('gemini-4', gemini), at({ provider: 'other' })(fetch)]) {
       expect(JSON.stringify(await echoed(other, answer))).not.toContain('c2ln')
@@ -70,14 +70,14 @@ describe('reasoning of a backend', () => {
   const at = (backend: BackendName | undefined) => (send: typeof fetch) =>
     openaiCompatible('m', { ...(backend ? { backend } : { baseUrl: 'http://127.0.0.1:9' }), fetch: send, apiKey: 'k' })
 
-  it.each(fields)('%s: returns in a tool loop, as %s, with any thinking setting', async (backend, field) => {
+  it.each(fields)('sends the reasoning of %s back in a tool loop, as %s, with any thinking setting', async (backend, field) => {
     const call = calling({ index: 0, id: 'a', function: { name: 'read', arguments: '{}' } })
     const answer = await answerOf(at(backend), chunk({ [field]: 'I read.' }), call, ...done)
     expect(await echoed(at(backend)(fetch), answer)).toMatchObject({ [field]: 'I read.', tool_calls: [{ id: 'a' }] })
     expect(JSON.stringify(await echoed(openaiCompatible('other', { baseUrl: 'http://127.0.0.1:9' }), answer))).not.toContain('I read.')
   })
 
-  it('stays out of the request after a final response if the backend needs none', async () => {
+  it('omits reasoning after a final response if the backend needs none', async () => {
     const answer = await answerOf(at('vllm'), chunk({ reasoning: 'I say.' }), chunk({ content: 'Hi' }, 'stop'), '[DONE]')
     expect(await echoed(at('vllm')(fetch), answer)).toEqual({ role: 'assistant', content: 'Hi' })
   })
@@ -88,10 +88,10 @@ describe('a call with repeated arguments', () => {
   const said = (text: string) => calling({ index: 0, id: 'a', function: { name: 'read', arguments: text } })
 
   it.each([
-    ['whole', ['{"q":1}', '{"q":1}'], { q: 1 }],
-    ['in pieces, then whole', ['{"q"', ':1}', '{"q":1}'], { q: 1 }],
-    ['in pieces that are equal', ['{"q":', '{"q":', '1}}'], { q: { q: 1 } }],
-  ])('counts its arguments once: %s', async (_name, pieces, expected) => {
+    ['complete', ['{"q":1}', '{"q":1}'], { q: 1 }],
+    ['in fragments, then complete', ['{"q"', ':1}', '{"q":1}'], { q: 1 }],
+    ['in equal fragments', ['{"q":', '{"q":', '1}}'], { q: { q: 1 } }],
+  ])('reads repeated arguments once: %s', async (_name, pieces, expected) => {
     const { content } = await answerOf(at, ...pieces.map(said), ...done)
     expect(content).toMatchObject([{ type: 'toolCall', id: 'a', arguments: expected }])
     expect(content[0]).not.toHaveProperty('invalidArguments')
@@ -106,8 +106,8 @@ describe('a fragment with an unknown index and no id or name', () => {
   it.each([
     ['one call', [named(0, 'a'), loose(1, '{"q":'), loose(2, '1}')], [{ q: 1 }]],
     ['two calls', [named(0, 'a', '{"q":1}'), named(1, 'b'), loose(2, '{"q":2}')], [{ q: 1 }, { q: 2 }]],
-    ['one call, and then another of that number', [named(0, 'a'), loose(1, '{"q":1}'), named(1, 'b', '{"q":2}')], [{ q: 1 }, { q: 2 }]],
-  ])('continues the last call: %s', async (_name, fragments, expected) => {
+    ['one call, then another with the same index', [named(0, 'a'), loose(1, '{"q":1}'), named(1, 'b', '{"q":2}')], [{ q: 1 }, { q: 2 }]],
+  ])('appends a fragment with an unknown index to the last call: %s', async (_name, fragments, expected) => {
     const { content } = await answerOf(at, ...fragments.map((fragment) => calling(fragment)), ...done)
     expect(content.map((block) => block.type === 'toolCall' && [block.arguments, block.invalidArguments])).toEqual(
       expected.map((args) => [args, undefined]),

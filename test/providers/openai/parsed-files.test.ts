@@ -32,7 +32,7 @@ async function sent(messages: Message[], model = openrouter(id, { apiKey: 'k' })
 }
 
 describe('a PDF that OpenRouter parsed', () => {
-  it('sends it to any model by its bytes or its URL', async () => {
+  it('sends a PDF to any model by its bytes or its URL', async () => {
     const [message] = await sent([question])
     expect(message?.content).toContainEqual({
       type: 'file',
@@ -43,7 +43,7 @@ describe('a PDF that OpenRouter parsed', () => {
     expect(other?.content).toContainEqual({ type: 'file', file: { filename: 'a.pdf', file_data: 'https://a.example/a.pdf' } })
   })
 
-  it('sends its parsed form back once, so that it is not parsed again', async () => {
+  it('sends a parsed PDF back once, so that it is not parsed again', async () => {
     const { message, warnings } = await answered(
       chunk({ annotations: [parsed('h1'), link] }),
       chunk({ content: 'So.' }),
@@ -57,7 +57,7 @@ describe('a PDF that OpenRouter parsed', () => {
     expect(messages[0]?.content).toContainEqual(expect.objectContaining({ type: 'file' }))
   })
 
-  it('survives a merge of responses', async () => {
+  it('keeps a parsed PDF when responses are merged', async () => {
     const first = (await answered(chunk({ content: 'One.', annotations: [parsed('h1')] }))).message
     const second = (await answered(chunk({ content: 'Two.', annotations: [parsed('h2')] }))).message
     const messages = await sent([question, first, second, user('And?')])
@@ -65,13 +65,13 @@ describe('a PDF that OpenRouter parsed', () => {
     expect(messages).toHaveLength(3)
   })
 
-  it('sends the parsed form only to the model of that parse', async () => {
+  it('sends a parsed PDF only to the model that parsed it', async () => {
     const { message } = await answered(chunk({ content: 'So.', annotations: [parsed('h1')] }))
     const other = await sent([question, message, user('And?')], openrouter('z-ai/glm-5', { apiKey: 'k' }))
     expect(other[1]).toEqual({ role: 'assistant', content: 'So.' })
   })
 
-  it('parses it again with a warning if the parsed form exceeds the limit', async () => {
+  it('lets OpenRouter parse again with a warning if the parsed form is too large', async () => {
     const huge = { type: 'file', file: { hash: 'h3', content: [{ type: 'text', text: 'x'.repeat(17 * 1024 * 1024) }] } }
     const { message, warnings } = await answered(chunk({ content: 'So.', annotations: [parsed('h1'), huge] }))
     expect(warnings).toEqual([expect.stringContaining('parsed')])
@@ -80,7 +80,7 @@ describe('a PDF that OpenRouter parsed', () => {
 })
 
 describe('citations of an OpenRouter response', () => {
-  it('survives a merge of responses', async () => {
+  it('keeps citations when responses are merged', async () => {
     const other = { type: 'url_citation', url_citation: { url: 'https://b.example/', title: 'B' } }
     const first = (await answered(chunk({ content: 'One.', annotations: [link] }))).message
     const second = (await answered(chunk({ content: 'Two.', annotations: [other] }))).message

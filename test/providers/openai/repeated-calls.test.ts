@@ -13,26 +13,26 @@ const whole = (args: string, more: object = {}): object => ({ type: 'function', 
 const pay = (amount: number, id: string): object => ({ type: 'toolCall', id, name: 'pay', arguments: { amount } })
 
 describe('a call that a provider repeats in full', () => {
-  it('counts once without an id and an index', async () => {
+  it('reads a repeated call without id and index once', async () => {
     expect(await callsOf(whole('{"amount":5}', { index: 0, id: 'a' }), whole('{"amount":5}'))).toEqual([pay(5, 'a')])
   })
 
-  it('counts once after its fragments', async () => {
+  it('reads a complete call after its fragments once', async () => {
     const fragment = { index: 0, function: { arguments: '5}' } }
     expect(await callsOf(whole('{"amount":', { index: 0, id: 'a' }), fragment, whole('{"amount":5}'))).toEqual([pay(5, 'a')])
   })
 
-  it('counts once each if several repeat', async () => {
+  it('reads several repeated calls once each', async () => {
     const [first, second] = ['{"amount":5}', '{"amount":6}'] as const
     const calls = await callsOf(whole(first, { index: 0, id: 'a' }), whole(second, { index: 1, id: 'b' }), whole(first), whole(second))
     expect(calls).toEqual([pay(5, 'a'), pay(6, 'b')])
   })
 
-  it('counts as another call if the provider issues no ids', async () => {
+  it('reads another call if the provider issues no ids', async () => {
     expect(await callsOf(whole('{"amount":5}'), whole('{"amount":5}'))).toHaveLength(2)
   })
 
-  it('counts as another call with other arguments, an index or an id', async () => {
+  it('reads another call for other arguments, index or id', async () => {
     const first = whole('{"amount":5}', { index: 0, id: 'a' })
     expect(await callsOf(first, whole('{"amount":6}'))).toHaveLength(2)
     expect(await callsOf(first, whole('{"amount":5}', { index: 1 }))).toHaveLength(2)

@@ -9,7 +9,7 @@ const read = { name: 'read', description: 'Reads.', parameters: { type: 'object'
 const bodyOf = ({ provider, config }: Model, changes = {}) => sentBody(provider, plainRequest(config, changes))
 
 describe('hosted tools of Chat Completions', () => {
-  it('precedes client tools', async () => {
+  it('lists hosted tools before client tools', async () => {
     const { tools } = await bodyOf(openrouter('m', { serverTools: [openrouterTools.webSearch({ maxResults: 3 })] }), { tools: [read] })
     expect(tools).toMatchObject([
       { type: 'openrouter:web_search', parameters: { max_results: 3 } },
@@ -17,13 +17,13 @@ describe('hosted tools of Chat Completions', () => {
     ])
   })
 
-  it('stands alone in raw form', async () => {
+  it('sends hosted tools in raw form', async () => {
     const serverTools = [chatTools.groqBrowserSearch(), { type: 'new_tool', beam: 1 }]
     const body = await bodyOf(openaiCompatible('openai/gpt-oss-120b', { backend: 'groq', serverTools }))
     expect(body.tools).toEqual([{ type: 'browser_search' }, { type: 'new_tool', beam: 1 }])
   })
 
-  it('uses separate fields if the provider has them, with plugins in one list', async () => {
+  it('sends hosted tools in separate fields if required, with plugins in one list', async () => {
     const plugins = [openrouterTools.plugin('web'), openrouterTools.plugin('file-parser', { pdf: { engine: 'native' } })]
     expect((await bodyOf(openrouter('m', { serverTools: plugins }))).plugins).toEqual([
       { id: 'web' },
@@ -41,22 +41,22 @@ describe('hosted tools of Chat Completions', () => {
   })
 
   it.each<[string, JsonObject, RegExp]>([
-    ['the search that xAI has taken out', { search_parameters: { mode: 'on' } }, /xaiTools/],
+    ['the search that xAI removed', { search_parameters: { mode: 'on' } }, /xaiTools/],
     ['a function', { type: 'function', function: { name: 'f' } }, /tool of the agent/],
     ['an unknown field', { hologram: {} }, /"hologram"/],
     ['an empty entry', {}, /empty/],
-    ['domains that are allowed and excluded', openrouterTools.webSearch({ allowedDomains: ['a'], excludedDomains: ['b'] }), /one of them/],
-    ['nothing that is there at once', { type: 'openrouter:tool_search', defer_loading: true }, /defer_loading/],
-  ])('rejects invalid ones by name: %s', (_name, tool, words) => {
+    ['allowed and excluded domains together', openrouterTools.webSearch({ allowedDomains: ['a'], excludedDomains: ['b'] }), /set only one/],
+    ['a deferred hosted tool', { type: 'openrouter:tool_search', defer_loading: true }, /defer_loading/],
+  ])('rejects invalid hosted tools and names them: %s', (_name, tool, words) => {
     expect(() => openrouter('m', { serverTools: [tool] })).toThrow(words)
     expect(() => openAiProvider({ serverTools: [tool] })).toThrow(words)
   })
 
-  it('rejects all except a search on OpenAI', () => {
+  it('rejects every hosted tool except search on OpenAI', () => {
     expect(() => openai('m', { serverTools: [chatTools.groqBrowserSearch()] })).toThrow(/openaiResponses/)
   })
 
-  it('keeps its keys out of errors', async () => {
+  it('keeps hosted tool keys out of errors', async () => {
     const secret = 'mcp-canary-0123456789'
     const fetch: typeof globalThis.fetch = async () =>
       new Response(JSON.stringify({ error: { message: `bad ${secret}` } }), { status: 400 })

@@ -36,7 +36,7 @@ const gateway: Options = { baseUrl: 'https://gateway.test/v1' }
 
 describe('compat.thinkingField: received', () => {
   it.each(['reasoning', 'reasoning_content', 'reasoning_text'])(
-    'sends reasoning back to any base URL in the field it came in: %s',
+    'sends reasoning back to any base URL in its original field: %s',
     async (field) => {
       const answer = await answerOf(at(gateway), chunk({ [field]: 'I ' }), chunk({ [field]: 'read.' }), ...called)
       const { role: _role, content: _content, tool_calls: _calls, ...beside } = (await echoed(at(gateway)(fetch), answer)) ?? {}
@@ -50,13 +50,13 @@ describe('compat.thinkingField: received', () => {
     ['xAI', { backend: 'xai' }, 'reasoning_content'],
     ['OpenRouter, without details', { backend: 'openrouter' }, 'reasoning'],
     ['a backend that changed its field', { backend: 'fireworks' }, 'reasoning'],
-  ])('sends reasoning back in the field it came in: %s', async (_name, options, field) => {
+  ])('sends reasoning back in its original field: %s', async (_name, options, field) => {
     const answer = await answerOf(at(options), chunk({ [field]: 'I read.' }), ...called)
     const { role: _role, content: _content, tool_calls: _calls, ...beside } = (await echoed(at(options)(fetch), answer)) ?? {}
     expect(beside).toEqual({ [field]: 'I read.' })
   })
 
-  it('sends each block back in its own field', async () => {
+  it('sends each reasoning block back in its own field', async () => {
     const deltas = [chunk({ reasoning: 'One.' }), chunk({ content: 'So.' }), chunk({ reasoning_content: 'Two.' })]
     const answer = await answerOf(at(gateway), ...deltas, ...called)
     expect(await echoed(at(gateway)(fetch), answer)).toMatchObject({ reasoning: 'One.', reasoning_content: 'Two.', content: 'So.' })
@@ -66,7 +66,7 @@ describe('compat.thinkingField: received', () => {
     ['the preset', { backend: 'mistral' }],
     ['its base URL', { baseUrl: 'https://api.mistral.ai/v1' }],
     ['a gateway', gateway],
-  ])('sends thinking parts back as parts: Mistral by %s', async (_name, options) => {
+  ])('sends Mistral thinking back as content parts: %s', async (_name, options) => {
     const part = (text: string) => chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text }] }] })
     const answer = await answerOf(at(options), part('I '), part('add.'), chunk({ content: [{ type: 'text', text: 'So.' }] }), ...called)
     const { role: _role, tool_calls: _calls, ...rest } = (await echoed(at(options)(fetch), answer)) ?? {}
@@ -80,7 +80,7 @@ describe('compat.thinkingField: received', () => {
     expect(await echoed(at(gateway)(fetch), answer)).toMatchObject({ content: [{ type: 'thinking' }, { type: 'text', text: 'Hi' }] })
   })
 
-  it.each(['mistral', undefined] as const)('leaves out a thinking part that is blank: backend %s', async (backend) => {
+  it.each(['mistral', undefined] as const)('omits a blank thinking part: backend %s', async (backend) => {
     const options: Options = backend === undefined ? gateway : { backend }
     const part = chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: ' \n' }] }] })
     const answer = await answerOf(at(options), part, ...called)
@@ -129,7 +129,7 @@ describe('MiniMax', () => {
   const minimax = at({ backend: 'minimax' }, 'MiniMax-M2.5')
   const written = '<think>\nI add <b>.\n</think>\n\nIt is 2.'
 
-  it('reads a leading <think> as reasoning, however the text is cut', async () => {
+  it('reads a leading <think> as reasoning at any chunk boundary', async () => {
     for (let width = 1; width <= written.length; width++) {
       const pieces = written.match(new RegExp(`[^]{1,${width}}`, 'g')) ?? []
       const { content } = await answerOf(minimax, ...pieces.map((content) => chunk({ content })), chunk({}, 'stop'), '[DONE]')
@@ -141,7 +141,7 @@ describe('MiniMax', () => {
   })
 
   it.each([written, '<think>I add.</think>It is 2.', '\n<think>\n\nI add.</think>\nIt is 2.'])(
-    'sends the text back as it came: %j',
+    'sends the text back unchanged: %j',
     async (text) => {
       const answer = await answerOf(minimax, ...told(text))
       expect(answer.content.map(({ type }) => type)).toEqual(['thinking', 'text'])
@@ -155,22 +155,22 @@ describe('MiniMax', () => {
     expect(await echoed(minimax(fetch), answer)).toMatchObject({ content: '<think>\nI read.\n</think>\n\n', tool_calls: [{ id: 'a' }] })
   })
 
-  it('keeps reasoning that was cut before its end', async () => {
+  it('keeps truncated reasoning', async () => {
     const { content } = await answerOf(minimax, chunk({ content: '<think>\nI ad</thi' }), chunk({}, 'length'), '[DONE]')
     expect(content).toEqual([expect.objectContaining({ type: 'thinking', thinking: 'I ad</thi' })])
   })
 
   it.each([
     ['in the middle', 'So: <think>Hm.</think>'],
-    ['of another name', '<thinking>Hm.</thinking> Hi'],
-    ['that never comes', '<thin'],
+    ['with another name', '<thinking>Hm.</thinking> Hi'],
+    ['that never completes', '<thin'],
     ['after an empty one', '<think>\n</think>\n\nI said <think>Hm.</think>'],
   ])('leaves a tag in the text: %s', async (_name, text) => {
     const { content } = await answerOf(minimax, ...told(text))
     expect(content).toEqual([{ type: 'text', text: text.replace('<think>\n</think>\n\n', '') }])
   })
 
-  it.each(['MiniMax-M9', 'minimaxai/minimax-m3'])('behaves the same behind any base URL, also when newer: %s', async (id) => {
+  it.each(['MiniMax-M9', 'minimaxai/minimax-m3'])('behaves the same with any base URL and for newer models: %s', async (id) => {
     const { content } = await answerOf(at(gateway, id), ...told(written))
     expect(content.map(({ type }) => type)).toEqual(['thinking', 'text'])
   })
@@ -189,7 +189,7 @@ describe('openaiCompatible by the base URL of a known backend', () => {
     ['https://api.groq.com/openai/v1', 'groq'],
     ['https://openrouter.ai/api/v1', 'openrouter'],
     ['https://api.deepseek.com', 'deepseek'],
-  ] as const)('sends what the backend accepts: %s', async (baseUrl, backend) => {
+  ] as const)('sends only what the backend accepts: %s', async (baseUrl, backend) => {
     const history: Message[] = [
       user('go'),
       {

@@ -26,36 +26,36 @@ async function read(...chunks: readonly unknown[]) {
 
 describe('unknown data in a Chat Completions stream', () => {
   it.each<[string, Json]>([
-    ['beside text', delta({ content: 'x', hologram: [1] })],
-    ['in a delta of its own', delta({ hologram: { a: 1 } })],
-    ['beside a delta', delta({ content: 'x' }, { hologram: 'y' })],
-    ['beside the choices', delta({ content: 'x' }, {}, { hologram: 'y' })],
-    ['in a message that did not stream', { choices: [{ index: 0, message: { content: 'x', hologram: 'y' } }] }],
-  ])('produces one warning: %s', async (_name, chunk) => {
+    ['next to text', delta({ content: 'x', hologram: [1] })],
+    ['in a separate delta', delta({ hologram: { a: 1 } })],
+    ['next to a delta', delta({ content: 'x' }, { hologram: 'y' })],
+    ['next to the choices', delta({ content: 'x' }, {}, { hologram: 'y' })],
+    ['in an unstreamed message', { choices: [{ index: 0, message: { content: 'x', hologram: 'y' } }] }],
+  ])('warns once about an unknown field: %s', async (_name, chunk) => {
     expect((await read(chunk, delta({ content: 'y' }), chunk)).warnings).toEqual([expect.stringContaining('"hologram"')])
   })
 
-  it('produces no warning for counts, flags and empty values', async () => {
+  it('ignores counts, flags and empty values silently', async () => {
     expect((await read(delta({ content: 'x', weight: 1, isOdd: true, gone: null, blank: ' ', none: [] }))).warnings).toEqual([])
   })
 
-  it('produces a warning for further choices', async () => {
+  it('warns about further choices', async () => {
     const { content, warnings } = await read({ choices: [0, 1].map((index) => ({ index, delta: { content: `t${index}` } })) })
     expect(content).toEqual([{ type: 'text', text: 't0' }])
-    expect(warnings).toEqual([expect.stringContaining('more than one answer')])
+    expect(warnings).toEqual([expect.stringContaining('several responses')])
   })
 
-  it('produces a warning for an unreadable picture', async () => {
+  it('warns about an unreadable image', async () => {
     const urls = ['http://[bad', 'http://a/x.png', 'data:text/html;base64,AAAA', 'data:image/png;base64,%%', undefined]
     const { content, warnings } = await read(delta({ content: 'x', images: urls.map((url) => ({ image_url: { url } })) }))
     expect(content).toEqual([{ type: 'text', text: 'x' }])
-    expect(warnings).toEqual(urls.map(() => expect.stringContaining('picture')))
+    expect(warnings).toEqual(urls.map(() => expect.stringContaining('an image')))
   })
 
-  it('produces a warning for invalid base64 audio and keeps its transcript', async () => {
+  it('warns about invalid base64 audio, and keeps its transcript', async () => {
     const { content, warnings } = await read(delta({ audio: { id: 'a', data: 'no base64!', transcript: 'Hi' } }))
     expect(content).toEqual([{ type: 'text', text: 'Hi' }])
-    expect(warnings).toEqual([expect.stringContaining('no base64')])
+    expect(warnings).toEqual([expect.stringContaining('not base64')])
   })
 })
 
@@ -69,7 +69,7 @@ it('keeps the log probabilities of a refusal', async () => {
   expect((await read(delta({ refusal: 'No' }, { logprobs }))).message.logprobs).toEqual([{ token: 'No', logprob: -1 }])
 })
 
-it('fails a hosted tool whose result never arrives', async () => {
+it('marks a hosted tool as failed if its result never arrives', async () => {
   const call = { index: 0, type: 'search', arguments: '{"q":1}' }
   const { content } = await read(delta({ executed_tools: [call] }), delta({ content: 'x' }))
   expect(content[0]).toMatchObject({ type: 'serviceTool', name: 'search', status: 'failed', error: { code: 'interrupted' } })
@@ -86,18 +86,18 @@ describe('history sent back to Chat Completions', () => {
   const sent = async (messages: Parameters<typeof plainRequest>[1]) =>
     (await sentBody<{ messages: Json[] }>(provider, plainRequest(config, messages))).messages
 
-  it('contains a refusal if the model refused', async () => {
+  it('sends a refusal back if the model refused', async () => {
     const { message } = await read(delta({ refusal: 'No.' }))
     const messages = await sent({ messages: [user('a'), message, user('b')] })
     expect(messages[1]).toEqual({ role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] })
   })
 
-  it('contains text if the model also returned text', async () => {
+  it('sends text back if the model also returned text', async () => {
     const said = answerBy(authorOf(config), [{ type: 'text', text: 'Well. No.' }], { refusal: 'No.' })
     expect((await sent({ messages: [user('a'), said, user('b')] }))[1]).toEqual({ role: 'assistant', content: 'Well. No.' })
   })
 
-  it('contains a file under a name with its type', async () => {
+  it('names a file without a name by its type', async () => {
     const file: Content = { type: 'file', mimeType: 'application/pdf', data: 'JVBERi0=' }
     const [message] = await sent({ messages: [{ role: 'user', content: [file], timestamp: 1 }] })
     expect(message?.content).toMatchObject([{ type: 'file', file: { filename: 'document.pdf' } }])

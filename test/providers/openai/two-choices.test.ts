@@ -27,7 +27,7 @@ it('reads two whole messages of index 0 as one response', async () => {
   expect(message).toMatchObject({ stopReason: 'toolUse', content: whole })
 })
 
-it('keeps that a response was cut when the other choice of index 0 says it was not', async () => {
+it('keeps the stop reason length despite another choice of index 0', async () => {
   const choices = [
     { index: 0, delta: { content: 'I lo' }, finish_reason: 'length' },
     { index: 0, delta: {}, finish_reason: 'stop' },

@@ -76,17 +76,17 @@ describe('scripted', () => {
   ])('fails if a function returns %s instead of a response', async (shown, given) => {
     const agent = new Agent({ model: scripted((() => given) as never), logger: false })
     await expect(agent.prompt('hi').text()).rejects.toThrow(
-      `The script failed: it gave ${shown} for call 1 of the model; it must give an answer, such as { text: 'hi' }.`,
+      `The script failed: it returned ${shown} for model call 1. It must return a response, such as { text: 'hi' }.`,
     )
   })
 
-  it('fails with both counts if the list is exhausted', async () => {
+  it('fails with both counts if the script is exhausted', async () => {
     const model = scripted([{ text: 'one' }])
     expect(textOf((await play(model)).message.content)).toBe('one')
     const error = await failureOf(play(model))
     expect(error).toMatchObject({ code: 'other', isRetryable: false })
     expect(error.message).toBe(
-      'The script has run out: call 2 of the model came, and the list has 1 answer. Add an answer, or pass a function.',
+      'The script has run out: this is model call 2, but the list has 1 response. Add a response, or pass a function.',
     )
   })
 
@@ -94,7 +94,7 @@ describe('scripted', () => {
     const agent = new Agent({ model: scripted([]) })
     const { status, error } = await agent.prompt('hi').result
     expect([status, error?.code]).toEqual(['error', 'other'])
-    await expect(agent.prompt('hi').text()).rejects.toThrow('The script has run out: call 2 of the model came, and the list has 0 answers.')
+    await expect(agent.prompt('hi').text()).rejects.toThrow('The script has run out: this is model call 2, but the list has 0 responses.')
   })
 
   it('computes responses from the request and records the requests', async () => {
@@ -122,13 +122,13 @@ describe('scripted', () => {
     expect(textOf((await run).content)).toBe('earlylate')
   })
 
-  it('keeps surrogate pairs together', async () => {
+  it('never splits a surrogate pair', async () => {
     const { message, events } = await play(scripted([{ text: '😀a😀b😀' }], { chunkSize: 1 }))
     expect(textOf(message.content)).toBe('😀a😀b😀')
     for (const event of events) if (event.type === 'text') expect(() => encodeURIComponent(event.delta)).not.toThrow()
   })
 
-  it('waits between pieces if configured', async () => {
+  it('waits between chunks if configured', async () => {
     const { message } = await play(scripted([{ text: 'slowly', delayMs: 1, chunkSize: 3 }]))
     expect(textOf(message.content)).toBe('slowly')
   })
@@ -140,7 +140,7 @@ describe('scripted', () => {
     expect(JSON.parse(encoded.body).messages[0].role).toBe('user')
   })
 
-  it('rejects an invalid pace', async () => {
+  it('rejects an invalid chunkSize or delayMs', async () => {
     expect(() => scripted([], { chunkSize: 0 })).toThrow(/chunkSize.*must be a whole number/)
     expect(() => scripted([], { delayMs: -1 })).toThrow(/delayMs/)
     expect((await failureOf(play(scripted([{ text: 'x', chunkSize: 0.5 }])))).message).toContain('chunkSize')
@@ -189,7 +189,7 @@ describe('scripted aborts', () => {
     ['in a delay', () => scripted([{ text: 'x', delayMs: 1_000_000 }])],
     ['in a tool call', () => scripted([{ toolCalls: [{ name: 'a', arguments: {} }], delayMs: 1_000_000 }])],
   ]
-  it.each(endings)('stops at once: %s', async (_name, make) => {
+  it.each(endings)('stops immediately: %s', async (_name, make) => {
     const model = make()
     const controller = new AbortController()
     const run = failureOf(model.provider.stream(requestFor(model), () => undefined, controller.signal))

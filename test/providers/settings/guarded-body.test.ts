@@ -89,7 +89,7 @@ describe.each(protocols)('body of %s', (_, make, guarded) => {
     },
   }
 
-  it.each([...ofAll, ...guarded].map((body) => [nameOf(body), body] as const))('cannot hold %s', async (name, body) => {
+  it.each([...ofAll, ...guarded].map((body) => [nameOf(body), body] as const))('rejects %s in the body', async (name, body) => {
     const before = requests.length
     const agent = new Agent({ model: make(options), tools: [add], logger: false })
     if (ofAll.includes(body)) {

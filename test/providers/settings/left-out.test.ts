@@ -11,32 +11,32 @@ import { apiKey, encoded, models } from './asked-models.ts'
 
 describe('unsupported settings', () => {
   it.each([
-    ['topP beside temperature', { topP: 0.5, temperature: 0.5 }, {}, 'top_p', 'topP'],
-    ['a temperature while it thinks', { temperature: 0.5 }, { thinking: 'high' }, 'temperature', 'temperature'],
+    ['topP next to temperature', { topP: 0.5, temperature: 0.5 }, {}, 'top_p', 'topP'],
+    ['a temperature with thinking', { temperature: 0.5 }, { thinking: 'high' }, 'temperature', 'temperature'],
     ['a tool choice without tools', { toolChoice: 'required' }, { tools: [] }, 'tool_choice', 'toolChoice'],
-    ['one call at a time without tools', { parallelToolCalls: false }, { tools: [] }, 'tool_choice', undefined],
-    ['a forced call while it thinks', { toolChoice: 'required' }, { thinking: 'high' }, 'tool_choice', 'toolChoice'],
-    ['a tool that there is not', { toolChoice: { tool: 'mul' } }, {}, 'tool_choice', 'toolChoice'],
-  ] as const)('disappears with a warning: %s', async (_name, settings, changes, field, warned) => {
+    ['parallelToolCalls without tools', { parallelToolCalls: false }, { tools: [] }, 'tool_choice', undefined],
+    ['a forced call with thinking', { toolChoice: 'required' }, { thinking: 'high' }, 'tool_choice', 'toolChoice'],
+    ['an unknown tool', { toolChoice: { tool: 'mul' } }, {}, 'tool_choice', 'toolChoice'],
+  ] as const)('omits an unsupported setting with a warning: %s', async (_name, settings, changes, field, warned) => {
     const { body, warnings } = await encoded(models.anthropic, settings, changes)
     expect(JSON.parse(body)).not.toHaveProperty(field)
     if (warned !== undefined) expect(warnings.join('\n')).toContain(`${warned} left out`)
   })
 
-  it('reduces the offered tools if a call cannot be forced', async () => {
+  it('offers only the required tool if a call cannot be forced', async () => {
     const { body } = await encoded(models.anthropic, { toolChoice: { tool: 'sub' } }, { thinking: 'high' })
     expect(JSON.parse(body).tools.map(({ name }: { name: string }) => name)).toEqual(['sub'])
   })
 
-  it('follows the capabilities of the model', async () => {
+  it("uses the model's capabilities", async () => {
     const { body, warnings } = await encoded(openai('gpt-4.1', { apiKey, capabilities: { refuses: ['seed'] } }), { seed: 7 })
     expect(JSON.parse(body)).not.toHaveProperty('seed')
-    expect(warnings).toEqual(['seed left out: gpt-4.1 does not take it'])
+    expect(warnings).toEqual(['seed left out: gpt-4.1 does not accept it'])
     const taken = await encoded(google('gemini-2.5-pro', { apiKey, capabilities: { refuses: [] } }), { presencePenalty: 1 })
     expect(JSON.parse(taken.body)).toMatchObject({ generationConfig: { presencePenalty: 1 } })
   })
 
-  it('rejects before sending with strict', async () => {
+  it('rejects unsupported settings before sending with strict', async () => {
     const { config, provider } = models.anthropic
     const request = plainRequest(config, { messages: [userMessage('Hi.')], seed: 7, strict: true })
     await expect(provider.encode(request)).rejects.toMatchObject({
@@ -72,7 +72,7 @@ describe('thinking', () => {
       `${low} max to high`,
     ],
     ['Bedrock', models.bedrock, 'xhigh', { additionalModelRequestFields: { output_config: { effort: 'max' } } }, undefined],
-  ] as const)('%s, %#: applies the requested level, warns, or rejects with strict', async (_name, model, thinking, sent, warning) => {
+  ] as const)('applies the thinking level of %s, warns, or rejects with strict: %#', async (_name, model, thinking, sent, warning) => {
     const { body, warnings } = await encoded(model, { thinking, tools: [] })
     expect(JSON.parse(body)).toMatchObject(sent)
     const strictly = encoded(model, { thinking, tools: [], strict: true })
@@ -99,7 +99,7 @@ describe('thinking', () => {
     [google('gemini-2.5-flash', { apiKey }), { thinkingBudget: 99_999 }, /^thinkingBudget changed from 99999 to/],
     [google('gemini-2.5-flash', { apiKey }), { thinkingBudget: 3000, maxTokens: 1000 }, /^maxOutputTokens raised from 1000 to 4000/],
     [openaiResponses('gpt-5.1', { apiKey }), { maxTokens: 5 }, /^maxTokens raised from 5 to 16/],
-  ] as const)('warns about an invalid budget, or rejects with strict: %#', async (model, settings, sentence) => {
+  ] as const)('warns about an invalid budget, or rejects it with strict: %#', async (model, settings, sentence) => {
     const { warnings } = await encoded(model, settings)
     expect(warnings).toEqual([typeof sentence === 'string' ? sentence : expect.stringMatching(sentence)])
     await expect(encoded(model, { ...settings, strict: true })).rejects.toMatchObject({ code: 'unsupported' })
@@ -122,7 +122,7 @@ describe('thinking', () => {
 })
 
 describe('precedence of settings', () => {
-  it('prefers the request over the model', async () => {
+  it('prefers settings of the request over the model', async () => {
     const model = openai('gpt-4.1', { apiKey, seed: 1, topP: 0.9, temperature: 0.3 })
     expect(JSON.parse((await encoded(model, { seed: 2 })).body)).toMatchObject({ seed: 2, top_p: 0.9, temperature: 0.3 })
   })
@@ -142,7 +142,7 @@ describe('precedence of settings', () => {
     expect(() => openai('gpt-4.1', { apiKey, body: { stream: false } })).toThrow(/body\.stream/)
   })
 
-  it('signs the body as it is sent', async () => {
+  it('signs the body that is sent', async () => {
     const aws = { accessKeyId: 'AKIA', secretAccessKey: 'secret' }
     const model = bedrock('anthropic.claude-sonnet-4-6', { ...aws, region: 'us-east-1' })
     const request = plainRequest(model.config, {

@@ -267,21 +267,24 @@ const mapping: readonly (readonly [Asked, { readonly [wire in Wire]?: object | u
 
 describe('settings in each protocol', () => {
   const rows = mapping.flatMap(([settings, wires]) => Object.entries(wires).map(([wire, sent]) => ({ settings, wire: wire as Wire, sent })))
-  it.each(rows.map((row) => [JSON.stringify(row.settings), row.wire, row] as const))('%s, %s', async (_name, wire, { settings, sent }) => {
-    const { body, warnings } = await encoded(models[wire], settings)
-    if (sent !== undefined) {
-      expect(JSON.parse(body)).toMatchObject(sent)
-      return
-    }
-    const [name = ''] = Object.keys(settings)
-    expect(warnings.filter((warning) => warning.startsWith(`${name} left out`))).toHaveLength(1)
-    const { body: without } = await encoded(models[wire], { ...settings, [name]: undefined })
-    expect(JSON.parse(body)).toEqual(JSON.parse(without))
-    const strictly = encoded(models[wire], { ...settings, strict: true })
-    await expect(strictly).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining(`${name} left out`) })
-  })
+  it.each(rows.map((row) => [JSON.stringify(row.settings), row.wire, row] as const))(
+    'sends %s in the format of %s',
+    async (_name, wire, { settings, sent }) => {
+      const { body, warnings } = await encoded(models[wire], settings)
+      if (sent !== undefined) {
+        expect(JSON.parse(body)).toMatchObject(sent)
+        return
+      }
+      const [name = ''] = Object.keys(settings)
+      expect(warnings.filter((warning) => warning.startsWith(`${name} left out`))).toHaveLength(1)
+      const { body: without } = await encoded(models[wire], { ...settings, [name]: undefined })
+      expect(JSON.parse(body)).toEqual(JSON.parse(without))
+      const strictly = encoded(models[wire], { ...settings, strict: true })
+      await expect(strictly).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining(`${name} left out`) })
+    },
+  )
 
-  it('covers each setting for each protocol', () => {
+  it('tests each setting for each protocol', () => {
     const protocols: readonly Wire[] = ['anthropic', 'chat', 'responses', 'azure', 'google', 'vertex', 'bedrock']
     // Those that no codec writes: what is left out, and which headers go along.
     const beside = new Set<SettingName>(['headers', 'requireMedia', 'strict'])

@@ -30,7 +30,7 @@ const aws = (message: string) => refusal({ message })
  */
 const table: [what: string, wire: Wire, settings: RequestSettings, said: WireReply, left: string[], fields: string[]][] = [
   [
-    'OpenAI, a parameter',
+    'OpenAI parameter',
     'openai',
     { temperature: 0.2, topP: 0.5 },
     openAi("Unsupported parameter: 'temperature' is not supported with this model.", 'temperature'),
@@ -38,7 +38,7 @@ const table: [what: string, wire: Wire, settings: RequestSettings, said: WireRep
     ['temperature'],
   ],
   [
-    'OpenAI, without param',
+    'OpenAI error without param',
     'openai',
     { stopSequences: ['x'] },
     openAi("Unsupported parameter: 'stop' is not supported with this model.", null),
@@ -46,7 +46,7 @@ const table: [what: string, wire: Wire, settings: RequestSettings, said: WireRep
     ['stop'],
   ],
   [
-    'OpenAI, a value',
+    'OpenAI value',
     'openai',
     { temperature: 0.2 },
     openAi(
@@ -58,7 +58,7 @@ const table: [what: string, wire: Wire, settings: RequestSettings, said: WireRep
     ['temperature'],
   ],
   [
-    'Responses, a parameter',
+    'Responses parameter',
     'openai-responses',
     { verbosity: 'low' },
     openAi("Unsupported parameter: 'text.verbosity' is not supported with this model.", 'text.verbosity'),
@@ -66,16 +66,16 @@ const table: [what: string, wire: Wire, settings: RequestSettings, said: WireRep
     ['verbosity'],
   ],
   [
-    'Responses, a tier',
+    'Responses service tier',
     'openai-responses',
     { serviceTier: 'flex' },
     openAi("Unsupported value: 'service_tier' does not support 'flex' with this model.", 'service_tier', 'unsupported_value'),
     ['serviceTier'],
     ['service_tier'],
   ],
-  ['Anthropic, two', 'anthropic', { topK: 5, user: 'u' }, claude('top_k: Extra inputs are not permitted'), ['topK'], ['top_k']],
+  ['two Anthropic settings', 'anthropic', { topK: 5, user: 'u' }, claude('top_k: Extra inputs are not permitted'), ['topK'], ['top_k']],
   [
-    'Anthropic, a field',
+    'Anthropic field',
     'anthropic',
     { temperature: 0.3 },
     claude('`temperature` is deprecated for this model.'),
@@ -83,7 +83,7 @@ const table: [what: string, wire: Wire, settings: RequestSettings, said: WireRep
     ['temperature'],
   ],
   [
-    'Gemini, penalties',
+    'Gemini penalties',
     'google',
     { seed: 7, topP: 0.5, topK: 3 },
     gemini('Invalid JSON payload received. Unknown name "topK" at \'generation_config\': Cannot find field.'),
@@ -91,7 +91,7 @@ const table: [what: string, wire: Wire, settings: RequestSettings, said: WireRep
     ['topK'],
   ],
   [
-    'Bedrock, stop',
+    'Bedrock stop sequences',
     'bedrock',
     { stopSequences: ['x'], temperature: 0.5 },
     aws("This model doesn't support the stopSequences field. Remove stopSequences and try again."),
@@ -99,7 +99,7 @@ const table: [what: string, wire: Wire, settings: RequestSettings, said: WireRep
     ['stopSequences'],
   ],
   [
-    'Bedrock, a key',
+    'Bedrock key',
     'bedrock',
     { topK: 5 },
     aws(
@@ -109,7 +109,7 @@ const table: [what: string, wire: Wire, settings: RequestSettings, said: WireRep
     ['top_k'],
   ],
   [
-    'Mistral, 422',
+    'Mistral with status 422',
     'openai',
     { seed: 7 },
     refusal({ detail: [{ type: 'extra_forbidden', loc: ['body', 'seed'], msg: 'Extra inputs are not permitted', input: 7 }] }, 422),
@@ -126,7 +126,7 @@ async function asked(model: Model, settings: RequestSettings, options: Partial<A
 }
 
 describe('a setting that a provider rejects by name', () => {
-  it.each(table)('omits the setting with one warning and remembers it: %s', async (_, wire, settings, said, left, fields) => {
+  it.each(table)('omits a rejected setting with one warning and remembers it: %s', async (_, wire, settings, said, left, fields) => {
     const { model, sent } = server.service(wire, said, fine)
     const one = model()
     const first = await asked(one, settings)
@@ -145,7 +145,7 @@ describe('a setting that a provider rejects by name', () => {
     expect(second.warnings).toEqual(first.warnings)
   })
 
-  it('rejects with strict, now and later', async () => {
+  it('rejects a setting with strict, now and later', async () => {
     const { model, sent } = server.service(
       'openai',
       openAi("Unsupported parameter: 'top_p' is not supported with this model.", 'top_p'),
@@ -159,7 +159,7 @@ describe('a setting that a provider rejects by name', () => {
     expect(sent).toHaveLength(1)
   })
 
-  it('omits several one by one and keeps temperature of an exclusive pair', async () => {
+  it('omits several settings one by one, and keeps one of an exclusive pair', async () => {
     const two = server.service('openai', openAi("'seed' is not supported", 'seed'), openAi("'top_p' is not supported", 'top_p'), fine)
     const several = await asked(two.model(), { seed: 1, topP: 0.5, temperature: 0.5 })
     expect(several.result.status).toBe('completed')
@@ -183,7 +183,7 @@ describe('a setting that a provider rejects by name', () => {
     expect(JSON.stringify(sent[1])).not.toContain('penalty')
   })
 
-  it('sends another value of the setting, and another model, again', async () => {
+  it('keeps sending another value, and the setting to another model', async () => {
     const said = openAi("Unsupported value: 'service_tier' does not support 'flex'.", 'service_tier', 'unsupported_value')
     const { model, sent } = server.service('openai', said, fine)
     const one = model()
@@ -194,28 +194,24 @@ describe('a setting that a provider rejects by name', () => {
   })
 
   it.each<[string, RequestSettings, WireReply]>([
-    ['a setting that was not asked for', { topP: 0.5 }, openAi("'temperature' is not supported with this model.", 'temperature')],
+    ['a setting that the request did not contain', { topP: 0.5 }, openAi("'temperature' is not supported with this model.", 'temperature')],
     [
-      'the role of a message',
+      'a message role',
       { user: 'u' },
       openAi("Unsupported value: 'messages[0].role' does not support 'user' with this model.", 'messages[0].role'),
     ],
     [
-      'a property of a tool',
+      'a tool property',
       { seed: 1 },
       gemini('Invalid JSON payload received. Unknown name "seed" at \'tools[0].function_declarations[0].parameters\': Cannot find field.'),
     ],
-    ['a tool by its place', { topP: 0.1 }, claude('tools.0.custom.top_p: Extra inputs are not permitted')],
+    ['a tool by its index', { topP: 0.1 }, claude('tools.0.custom.top_p: Extra inputs are not permitted')],
     ['the model', { seed: 1 }, openAi("The requested model 'seed' does not exist.", 'model', 'model_not_found')],
     ['a value out of range', { topP: 1 }, openAi('top_p must be below 1', 'top_p', 'invalid_value')],
-    [
-      'the length of the answer',
-      { maxTokens: 5 },
-      openAi("Unsupported parameter: 'max_tokens' is not supported with this model.", 'max_tokens'),
-    ],
+    ['the output length', { maxTokens: 5 }, openAi("Unsupported parameter: 'max_tokens' is not supported with this model.", 'max_tokens')],
     ['a field of `body`', { body: { top_p: 0.5 } }, openAi("'top_p' is not supported", 'top_p')],
-    ['a choice of tools', { toolChoice: 'none' }, openAi("'tool_choice' is not supported", 'tool_choice')],
-    ['nothing', { seed: 1 }, refusal('')],
+    ['a tool choice', { toolChoice: 'none' }, openAi("'tool_choice' is not supported", 'tool_choice')],
+    ['an empty message', { seed: 1 }, refusal('')],
   ])('keeps the original error: %s', async (_, settings, said) => {
     const { model, sent } = server.service('openai', said, fine)
     const { result } = await asked(model(), settings)
@@ -223,7 +219,7 @@ describe('a setting that a provider rejects by name', () => {
     expect(sent).toHaveLength(1)
   })
 
-  it('ends after each setting was omitted once', async () => {
+  it('stops after it omitted each setting once', async () => {
     const said = openAi('temperature, top_p and seed are not supported', null)
     const { model, sent } = server.service('openai', said)
     const { result } = await asked(model(), { temperature: 0.5, topP: 0.5 })

@@ -25,7 +25,7 @@ describe('the request URL', () => {
     ['eu', 'https://aiplatform.eu.rep.googleapis.com'],
     ['us-central1', 'https://us-central1-aiplatform.googleapis.com'],
     ['europe-west4', 'https://europe-west4-aiplatform.googleapis.com'],
-  ])('contains the location %s', async (location, host) => {
+  ])('builds a URL with the location %s', async (location, host) => {
     const { url } = await encoded(location === undefined ? { project: 'my-p' } : { project: 'my-p', location })
     expect(url).toBe(`${host}/v1/projects/my-p/locations/${location ?? 'global'}/publishers/google/models/${method}`)
   })
@@ -48,7 +48,7 @@ describe('the request URL', () => {
       { baseUrl: 'https://proxy.example/v1/projects/p/locations/l/endpoints' },
       `https://proxy.example/v1/projects/p/locations/l/endpoints/${method}`,
     ],
-  ])('matches the options %o', async (options, url) => {
+  ])('builds the URL for the options %o', async (options, url) => {
     expect((await encoded(options)).url).toBe(url)
   })
 
@@ -77,12 +77,12 @@ describe('the API key', () => {
     expect(JSON.stringify(redactedHeaders) + url + body).not.toContain(canary)
   })
 
-  it('selects the header by the base URL in a provider without a model', async () => {
+  it('selects the header by base URL in a provider without a model', async () => {
     const model = vertex('gemini-test', { project: 'p' })
     expect((await vertexProvider().encode(requestFor(model))).headers.authorization).toBe(`Bearer ${canary}`)
   })
 
-  it('accepts a refreshing source', async () => {
+  it('accepts a refreshing credential source', async () => {
     const tokens = { current: () => canary, invalidate: () => undefined }
     const { config, credentials, provider } = vertex('gemini-test', { project: 'p', apiKey: tokens })
     expect(credentials?.current(new AbortController().signal)).toBe(canary)
@@ -97,7 +97,7 @@ describe('a response', () => {
     return await model.provider.stream(requestFor(model), () => undefined, signal)
   }
 
-  it('binds its signatures to Vertex AI, so the Gemini API receives none', async () => {
+  it('sends Vertex AI signatures only to Vertex AI', async () => {
     const message = await answered('empty-arguments')
     const [call] = message.content
     const state = { api: 'googleVertex', model: 'gemini-3.5-flash', payload: { thoughtSignature: 'bm93' } }
@@ -111,6 +111,6 @@ describe('a response', () => {
   })
 
   it('names the provider in its messages', async () => {
-    await expect(answered('malformed-call')).rejects.toThrow(/Vertex AI gave up/)
+    await expect(answered('malformed-call')).rejects.toThrow(/Vertex AI aborted the response/)
   })
 })

@@ -17,7 +17,7 @@ async function firstLoss(count: number, run: (seed: number) => Promise<string[]>
 
 describe('the file driver under simulated power cuts', () => {
   it(
-    `loses no acknowledged record in ${seeds} runs of up to three power cuts and process kills`,
+    `loses no acknowledged record in ${seeds} runs with up to three power cuts and process kills`,
     async () => {
       expect(await firstLoss(seeds, lossesOf)).toBe(undefined)
     },
@@ -25,7 +25,7 @@ describe('the file driver under simulated power cuts', () => {
   )
 
   it(
-    'loses no record acknowledged together with others of a turn',
+    'loses no record acknowledged in one group with others',
     async () => {
       expect(await firstLoss(seeds, lossesOfJournals)).toBe(undefined)
     },
@@ -33,7 +33,7 @@ describe('the file driver under simulated power cuts', () => {
   )
 
   it(
-    'keeps the bytes of every acknowledged record',
+    'preserves the bytes of every acknowledged record',
     async () => {
       expect(await firstLoss(runs(15, 3300), lossesOfMedia)).toBe(undefined)
     },
@@ -41,7 +41,7 @@ describe('the file driver under simulated power cuts', () => {
   )
 
   it(
-    'leaves either the old or the new session after a save',
+    'keeps either the old or the new session after an interrupted save',
     async () => {
       expect(await firstLoss(seeds / 5, lossesOfSaves)).toBe(undefined)
     },
@@ -59,7 +59,7 @@ const lastFound: Readonly<Record<string, { records: number; journals: number }>>
 }
 const begin = (name: string, kind: 'records' | 'journals'): number => (isSoak ? 1 : (lastFound[name]?.[kind] ?? 1))
 
-describe('crash simulation with a faulty driver', () => {
+describe('the crash simulation with a faulty driver', () => {
   it.each(Object.entries(flaws))(
     'detects the fault: %s',
     async (name, flaw) => {
@@ -70,7 +70,7 @@ describe('crash simulation with a faulty driver', () => {
   )
 
   it.each(Object.entries(flaws))(
-    'detects the fault with an agent: %s',
+    'detects the fault through an agent: %s',
     async (name, flaw) => {
       const found = await firstLoss(4000, (seed) => lossesOfJournals(seed, flaw), begin(name, 'journals'))
       expect(found).toMatch(/is lost|out of order|twice/)

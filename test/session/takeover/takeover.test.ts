@@ -13,7 +13,7 @@ const seeds = (count: number) => Array.from({ length: count }, (_, seed) => seed
 /** Each waits for the disk some hundred times. */
 const onDisk = runs(12, 200)
 
-describe('takeover of a busy session', () => {
+describe('taking over a busy session', () => {
   it('lets the new owner continue in 40 interleavings in memory', async () => {
     const faults: string[] = []
     let told = 0

@@ -118,7 +118,7 @@ it.each(places)('queues, withdraws and delivers messages during a run: %s', asyn
   await close()
 })
 
-it.each(places)('stops a run, and proceeds: %s', async (_, open) => {
+it.each(places)('stops a run and continues with proceed(): %s', async (_, open) => {
   const { chat, close } = open([call, { text: 'Well.' }])
   await chat.getSnapshot().send('1 + 2?')
   await soon(() => expect(chat.getSnapshot().approvals).toHaveLength(1))
@@ -273,7 +273,7 @@ it('loads the whole session once it can be read', async () => {
   await sessions.close()
 })
 
-it('shows the end of a run that started before any subscription', async () => {
+it('shows how a run ended that started before any subscription', async () => {
   const agent = new Agent({ model: scripted([{ fail: { code: 'auth', message: 'The key is wrong.' } }, { text: 'Good day.' }]) })
   const chat = createChat(agent)
   // A click right after the page was drawn, and before its parts listen.
@@ -286,7 +286,7 @@ it('shows the end of a run that started before any subscription', async () => {
   await vi.waitFor(() => expect(chat.getSnapshot().status).toBe('completed'), patient)
 })
 
-it('continues an interrupted response after a reload with proceed()', async () => {
+it('continues an interrupted response with proceed() after a reload', async () => {
   const store = memorySessionStore()
   // The page is gone: nothing of its run comes any more.
   const gate = vi.fn<() => Promise<void>>(() => new Promise(() => undefined)).mockResolvedValueOnce(undefined)

@@ -32,7 +32,7 @@ const search = defineTool({
 const agent = new Agent({ model: scripted([]), tools: [add, search] })
 type Tools = InferTools<typeof agent>
 
-it('types parts by the tools', () => {
+it('types message parts by tool', () => {
   expectTypeOf<InferTools<readonly [typeof add]>>().toEqualTypeOf<{
     add: { input: { a: number; b?: number | undefined }; output: { sum: number } }
   }>()

@@ -64,13 +64,13 @@ describe.each(Object.entries(scenarios))('%s', (_name, play) => {
       expect(EventSchema.safeParse(event).error, JSON.stringify(event)).toBeUndefined()
   })
 
-  it('reads back as the history', async () => {
+  it('decodes to the original history', async () => {
     const { events, before, after } = await play()
     const messages = await read(encoded(events, { history: before }), toAgUiMessages(before))
     expect(comparable(messages)).toEqual(comparable(copy(toAgUiMessages(after))))
   })
 
-  it('gives the same messages to a new client and to the sender', async () => {
+  it('sends the same messages to a new client and to the sender', async () => {
     const { events, before, after } = await play()
     const all = comparable(copy(toAgUiMessages(after)))
     const restated = encoded(events, { history: before, restate: true })
@@ -81,7 +81,7 @@ describe.each(Object.entries(scenarios))('%s', (_name, play) => {
     if (before.length === 0 && said.length > 0) expect(comparable(await read(encoded(events), said))).toEqual(all)
   })
 
-  it('gives the same messages to a client that reconnects anywhere', async () => {
+  it('sends the same messages to a client that reconnects anywhere', async () => {
     const { events, before, after } = await play()
     const all = comparable(copy(toAgUiMessages(after)))
     await fc.assert(
@@ -99,7 +99,7 @@ describe.each(Object.entries(scenarios))('%s', (_name, play) => {
     )
   })
 
-  it('emits no empty delta, and one end', async () => {
+  it('emits no empty delta and exactly one end', async () => {
     const { events, before } = await play()
     const all = encoded(events, { history: before })
     expect(all.filter((event) => 'delta' in event && event.delta === '')).toEqual([])
@@ -268,7 +268,7 @@ describe('a run with pending approvals', () => {
 it('reports its own errors and hides foreign ones', () => {
   const last = (error: unknown) => agUiEncoder({ threadId: 't', runId: 'r' }).fail(error).at(-1)
   expect(last(new PhiError('gone', 'the log is gone'))).toMatchObject({ type: 'RUN_ERROR', code: 'gone', message: 'the log is gone' })
-  expect(last(new Error('secret of somebody'))).toMatchObject({ code: 'stream', message: 'The events of the run could not be read on.' })
+  expect(last(new Error('secret of somebody'))).toMatchObject({ code: 'stream', message: 'The event stream of the run failed.' })
 })
 
 it('sends the user message with files, remote ones by URL', () => {

@@ -117,7 +117,7 @@ describe('an unmodified chat of the AI SDK', () => {
     expect(chat.messages).toHaveLength(2)
   })
 
-  it('shows an error of the run', async () => {
+  it("shows the run's error", async () => {
     const { chat } = page([{ text: 'half', fail: { code: 'auth', message: 'wrong key', afterText: true } }], [])
     await chat.sendMessage({ text: 'hi' })
     expect(chat.status).toBe('error')

@@ -82,7 +82,7 @@ it('shows the transcript of audio after its file, live and in history', async ()
   }
 })
 
-it('shows sources and hosted tools of a response', async () => {
+it("shows a response's sources and hosted tools", async () => {
   const shown = async (name: string) => {
     const { events } = await (scenarios[name] ?? raise(name))()
     return (await read(encoded(events)))?.parts.filter(({ type }) => type !== 'step-start' && type !== 'text')
@@ -136,7 +136,7 @@ describe.each(Object.entries(scenarios))('%s', (name, play) => {
     }
   })
 
-  it('reads back as the history', async () => {
+  it('decodes to the original history', async () => {
     const { events, before, after } = await play()
     const message = await read(encoded(events, { history: before }))
     // A hook's arguments are in no history.
@@ -144,7 +144,7 @@ describe.each(Object.entries(scenarios))('%s', (name, play) => {
     else expect(comparable(message)).toEqual(await whole(after))
   })
 
-  it('gives the same message to a client that resumes at any speed', async () => {
+  it('sends a resuming client the same message, however its events are joined', async () => {
     const { events, before } = await play()
     const all = comparable(await read(encoded(events, { history: before })))
     await fc.assert(
@@ -159,7 +159,7 @@ describe.each(Object.entries(scenarios))('%s', (name, play) => {
     )
   })
 
-  it('ends every block, with one finish', async () => {
+  it('ends every block and finishes once', async () => {
     const { events, before } = await play()
     const chunks = encoded(events, { history: before })
     const open = new Set<string>()
@@ -315,7 +315,7 @@ it('reports its own errors and hides foreign ones', () => {
       .fail(error)
       .map((chunk) => (chunk.type === 'error' ? chunk.errorText : chunk.type))
   expect(fail(new PhiError('x', 'the log is gone'))).toEqual(['start', 'the log is gone', 'finish'])
-  expect(fail(new Error('secret of somebody'))).toEqual(['start', 'The events of the run could not be read on.', 'finish'])
+  expect(fail(new Error('secret of somebody'))).toEqual(['start', 'The event stream of the run failed.', 'finish'])
 })
 
 it('sends the headers of the AI SDK, with no-store', () => {
@@ -364,7 +364,7 @@ it('restores the same value of a JSON response after a reload', async () => {
   expect(second && outputOf(second)).toBeUndefined()
 })
 
-it('reports the cost of a response over all model calls', async () => {
+it("reports a response's cost over all model calls", async () => {
   const usage = { input: 100, output: 10 }
   const cost = () => 0.5
   const agent = new Agent({

@@ -100,28 +100,28 @@ describe.each([6, 7] as const)('approvals in AI SDK %d', (version) => {
 })
 
 describe('features missing in older AI SDK versions', () => {
-  it('names the needed version for approval requests in AI SDK 5', async () => {
+  it('names the required version for approval requests in AI SDK 5', async () => {
     const chat = open(5, 'ask')
     await chat.sendMessage({ text: 'Go.' })
     expect(chat.status).toBe('error')
-    expect(chat.error?.message).toContain('This needs AI SDK 6 or 7.')
+    expect(chat.error?.message).toContain('This requires AI SDK 6 or 7.')
   })
 
-  it.each([5, 6] as const)('names the needed version for a retried response in AI SDK %d', async (version) => {
+  it.each([5, 6] as const)('names the required version for a retried response in AI SDK %d', async (version) => {
     const chat = open(version, 'retry')
     await chat.sendMessage({ text: 'Go.' })
-    expect(chat.error?.message).toContain('This needs AI SDK 7.')
+    expect(chat.error?.message).toContain('This requires AI SDK 7.')
     const current = open(7, 'retry')
     await current.sendMessage({ text: 'Go.' })
     expect([current.error, textOf(current)]).toEqual([undefined, 'Whole.'])
   })
 
-  it.each([5, 6] as const)('names the needed version for an aborted run in AI SDK %d', async (version) => {
+  it.each([5, 6] as const)('names the required version for an aborted run in AI SDK %d', async (version) => {
     const chat = open(version, 'slow')
     const sent = chat.sendMessage({ text: 'Go.' })
     await until(chat, () => textOf(chat) !== '')
     await app.request(`http://localhost/chat/${chat.id}/stop`, { method: 'POST' })
     await sent
-    expect(chat.error?.message).toContain('This needs AI SDK 7.')
+    expect(chat.error?.message).toContain('This requires AI SDK 7.')
   })
 })

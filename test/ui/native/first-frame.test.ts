@@ -48,7 +48,7 @@ describe('the first frame of a connection', () => {
     )
   })
 
-  it('gives equal text for a starting message, whatever its live view holds', () => {
+  it('encodes a starting message the same, whatever its live view contains', () => {
     const live = assistant('m')
     const [event] = asRun([{ type: 'messageStart', messageId: 'm', message: live }])
     if (event === undefined || live.role !== 'assistant') throw new Error('no event')
@@ -60,7 +60,7 @@ describe('the first frame of a connection', () => {
     expect(firstFrame(event)).toBe(before)
   })
 
-  it('applies the same to the message of a child', () => {
+  it('encodes a starting child message the same, whatever its live view contains', () => {
     const live = assistant('m')
     const [event] = asRun(ofChild({ type: 'messageStart', messageId: 'm', message: live }))
     if (event === undefined || live.role !== 'assistant') throw new Error('no event')

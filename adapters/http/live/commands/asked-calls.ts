@@ -7,7 +7,7 @@ import type { LiveSession } from '../live-session.ts'
 /** A client's reference to a call. */
 export interface CallRef {
   toolCallId: string
-  /** Hash of the arguments that the client was shown. Clients of other protocols have none. */
+  /** Hash of the arguments that the client displayed. Absent in other protocols. */
   argumentsHash?: string
 }
 
@@ -15,7 +15,7 @@ export interface CallRef {
 interface AskedKind {
   pendingIn(of: Agent | AgentRun): PendingApproval[]
   event: AgentEvent['type']
-  /** Events that resolve a call without its request. */
+  /** Events that resolve a call without a request. */
   passedBy: readonly AgentEvent['type'][]
 }
 
@@ -39,15 +39,15 @@ interface AskedIn {
   pending: PendingApproval
 }
 
-/** Milliseconds in which a continued run must request an open call again. */
+/** Maximum milliseconds until a continued run requests an open call again. */
 const askAgainMs = 5000
 
-/** How often one request continues a paused run. */
+/** Maximum continuations of a paused run per request. */
 const mostContinued = 2
 
 /**
- * Returns the pending call as its run requests it now. Continues a paused run, and waits until a resumed run requests the call
- * again. Returns `undefined` if the call has a result, or was never pending. Refuses with 409 `argumentsChanged`.
+ * Returns the pending call in its current form. Continues a paused run, and waits until a resumed run requests the call again. Returns
+ * `undefined` if the call has a result or was never pending. Rejects with 409 `argumentsChanged`.
  */
 export async function askedCall(live: LiveSession, kind: AskedKind, ref: CallRef): Promise<AskedIn | undefined> {
   const isMeant = ({ toolCallId }: CallRef) => toolCallId === ref.toolCallId
@@ -58,7 +58,7 @@ export async function askedCall(live: LiveSession, kind: AskedKind, ref: CallRef
     if (run === undefined) {
       const left = kind.pendingIn(agent).find(isMeant)
       if (left === undefined) return undefined
-      // Checked first, so that the run is not continued for a stale request.
+      // Checked first, so that a stale request does not continue the run.
       assertSame(ref, left)
       continued += 1
       await continueLeft(live)
@@ -75,20 +75,20 @@ export async function askedCall(live: LiveSession, kind: AskedKind, ref: CallRef
   return undefined
 }
 
-/** Returns the ids of all calls in the history of this session. */
+/** Returns the ids of all calls in the session's history. */
 export function callsMade({ messages }: Agent): Set<string> {
   return new Set(messages.flatMap((message) => (message.role === 'assistant' ? callsToAnswer(message.content) : [])).map(({ id }) => id))
 }
 
-/** The information with which a client distinguishes calls whose model repeats an id. */
+/** Information that distinguishes calls with a repeated id. */
 export interface KnownCalls {
-  /** The response that the client shows, and the number of its steps. */
+  /** The response that the client displays, and its number of steps. */
   answer?: { id: string; steps: number } | undefined
-  /** Whether repeated ids get a number, from the second call on. */
+  /** Whether repeated ids get a number, starting with the second call. */
   isNumbered?: boolean | undefined
 }
 
-/** Returns whether the model has made another call with the same id since the one that the client means. */
+/** Returns whether the model has reused the id in a later call than the one that the client refers to. */
 export function isOfEarlierCall({ messages }: Agent, toolCallId: string, { answer, isNumbered }: KnownCalls): boolean {
   const responses = messages.filter((message) => message.role === 'assistant')
   const callsOf = (response: (typeof responses)[number], id: string) => callsToAnswer(response.content).filter((call) => call.id === id)
@@ -104,27 +104,31 @@ export function isOfEarlierCall({ messages }: Agent, toolCallId: string, { answe
   return meant !== undefined && makes(meant) && responses.slice(from + answer.steps).some(makes)
 }
 
-/** Returns whether `run` waits for anything but `except`. */
+/** Returns whether `run` waits for any request other than `except`. */
 export function waitsForElse(run: AgentRun, except?: string): boolean {
   return [...forPages.pendingIn(run), ...forPeople.pendingIn(run)].some(({ toolCallId }) => toolCallId !== except)
 }
 
 async function continueLeft(live: LiveSession): Promise<void> {
   try {
-    await live.starts.begin((agent) => agent.continueLoop())
+    await live.starts.begin((agent, own) => agent.continueLoop(own), { continues: true })
   } catch (error) {
-    // Another request has continued it.
+    // Another request has continued the run.
     if (!AgentBusyError.isInstance(error)) throw error
   }
 }
 
 function assertSame({ argumentsHash }: CallRef, waiting: PendingApproval): void {
   if (argumentsHash !== undefined && argumentsHash !== waiting.argumentsHash)
-    refuse(409, 'argumentsChanged', 'The call waits with other arguments than those that were shown. Show them, and ask again.')
+    refuse(
+      409,
+      'argumentsChanged',
+      'The arguments of the pending call differ from those that were shown. Show the new arguments and ask again.',
+    )
 }
 
 /**
- * Returns whether the last response made this call and it has no result yet. The history gets results only when all calls of a
+ * Returns whether the last response made this call and the call has no result yet. The history receives results only when all calls of a
  * step have ended.
  */
 function isOpen({ calls }: LiveSession, { messages }: Agent, run: AgentRun, toolCallId: string): boolean {
@@ -137,7 +141,7 @@ function isOpen({ calls }: LiveSession, { messages }: Agent, run: AgentRun, tool
 
 type Outcome = 'asked' | 'passed' | 'ended'
 
-/** Resolves with the first event of a call that its run has yet to request. A run that ended `paused` has left it open. */
+/** Resolves with the first event of a call that its run has not requested yet. A run that ended `paused` has left the call open. */
 function outcomeOf(run: AgentRun, kind: AskedKind, toolCallId: string): Promise<Outcome> {
   const isAsked = () => kind.pendingIn(run).some((pending) => pending.toolCallId === toolCallId)
   return new Promise((resolve) => {

@@ -5,8 +5,8 @@ import type { GatewayCommands, StateChange } from '../gateway/gateway-command.ts
 import type { LiveSession } from '../live-session.ts'
 
 /**
- * Changes shared state; resolves with the new version once it is recorded. Applied once per key, also after a restart. Refuses
- * with 404 if nothing is shared, 400 `invalidState`, 409 `stateConflict`.
+ * Changes shared state. Resolves with the new version once it is recorded. Applies the change once per key, even after a restart. Rejects
+ * with 404 if the session has no shared state, 400 `invalidState`, or 409 `stateConflict`.
  */
 export async function changeState(live: LiveSession, { change, ifVersion, key }: StateChange): Promise<SavedState> {
   const { sharedState } = await live.agent()
@@ -17,18 +17,14 @@ export async function changeState(live: LiveSession, { change, ifVersion, key }:
 }
 
 /**
- * Replaces shared state with the client's version. Refuses with 400 `invalidState`, and with 409 `stateConflict` if it is based
- * on another version or names none.
+ * Replaces shared state with the client's version. Rejects with 400 `invalidState`, and with 409 `stateConflict` if it is based on a
+ * different version or specifies none.
  */
 export async function takeState(live: LiveSession, { value, version }: GatewayCommands['takeState']): Promise<void> {
   const { sharedState } = await live.agent()
-  // Clients of an agent without shared state may keep a state of their own.
+  // Clients of an agent without shared state may send their own state, which is ignored.
   if (sharedState === undefined || isEqualJson(value, sharedState.value)) return
   if (version === undefined && sharedState.version > 0)
-    refuse(
-      409,
-      'stateConflict',
-      'state has been changed, and its $version does not say what it was made of. Keep $version of the last STATE_SNAPSHOT in it.',
-    )
+    refuse(409, 'stateConflict', 'state was changed without a valid $version. Keep the $version of the last STATE_SNAPSHOT.')
   await sharedState.set(value, { ifVersion: version ?? 0, by: 'client' })
 }

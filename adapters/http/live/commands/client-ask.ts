@@ -6,30 +6,30 @@ import { options as optionsOf } from '../../../../src/contract/shape/shape.ts'
 import type { Agent, JsonObject, JsonValue, PromptOptions } from '../../../../src/index.ts'
 import { refuse } from '../../access/problem.ts'
 
-/** A setting that a server may let clients choose. */
+/** A setting that a server can allow clients to set. */
 export type ClientSettingName = keyof ClientSettings
 
-/** A client's choices among the agent's `choices`. */
+/** A client's selection from the agent's `choices`. */
 type ClientChoice = Pick<PromptOptions, 'model' | 'tools' | 'clientTools' | 'thinking'>
 type ClientToolDeclaration = NonNullable<ClientChoice['clientTools']>[number]
 const choiceShape = optionsOf<ClientChoice>({ ...choiceFields, thinking: thinkingLevel })
 
-/** A client's options for one run, as plain JSON. The agent decides about them. */
+/** A client's options for one run, as plain JSON. The agent decides which are allowed. */
 export interface ClientAsk {
-  /** Allowed settings, checked. */
+  /** Validated settings that clients may set. */
   settings: ClientSettings
   /** Names of the allowed settings. */
   allowed: readonly ClientSettingName[]
-  /** Choices by name, unchecked: `model`, `thinking`, `tools`, `clientTools`. */
+  /** Unvalidated choices by name: `model`, `thinking`, `tools`, `clientTools`. */
   choice: JsonObject
-  /** Tools that the client declares in the format of its protocol. */
+  /** Tools that the client declares in its protocol's format. */
   offered: readonly ClientToolDeclaration[]
   responseFormat?: PromptOptions['responseFormat']
   /** Metadata for `agentStart`. */
   metadata?: JsonValue
 }
 
-/** Prompt options that clients can influence. */
+/** Prompt options that clients can set. */
 export type AskedOptions = ClientSettings & ClientChoice & Pick<PromptOptions, 'responseFormat' | 'metadata'>
 
 /** Returns the choices of a body. */
@@ -39,8 +39,8 @@ export function choiceIn(body: JsonObject): JsonObject {
 }
 
 /**
- * Converts a client's options to prompt options of this agent, whose `choices` refuse what they do not list. If the application
- * reads the body itself (`ofApplication`), an agent without `choices` ignores these names. Refuses with 400 `invalidBody`, 403
+ * Converts a client's options to prompt options for this agent. The agent rejects names missing from its `choices`. If the application
+ * parses the body (`ofApplication`), an agent without `choices` ignores these names. Rejects with 400 `invalidBody` or 403
  * `settingNotAllowed`.
  */
 export function askedOf(ask: ClientAsk, agent: Agent, unlisted: 'refused' | 'ofApplication' = 'refused'): AskedOptions {
@@ -69,9 +69,9 @@ function checkedChoice(choice: JsonObject): ClientChoice {
   return choice
 }
 
-/** Refuses a setting that clients may not choose with 403. */
+/** Rejects a setting that clients must not set with 403. */
 export function refuseSetting(name: string, allowed: readonly ClientSettingName[]): never {
   const may = allowed.length === 0 ? 'no settings' : allowed.join(', ')
-  const detail = `settings.${name.slice(0, 60)} is not for clients to set. This server lets them set ${may}: see clientSettings of createAgentApp.`
+  const detail = `settings.${name.slice(0, 60)} cannot be set by clients. They can set ${may}: see clientSettings of createAgentApp.`
   refuse(403, 'settingNotAllowed', detail)
 }

@@ -4,19 +4,19 @@ import { refuse } from '../../access/problem.ts'
 import type { LiveSession } from '../live-session.ts'
 import { askedCall, type CallRef, forPages } from './asked-calls.ts'
 
-/** A client's reference to its call. */
+/** A client's reference to a call. */
 export interface ClientCallRef extends CallRef {
   /** The client that claimed the call. */
   clientId?: string
 }
 
-/** A client's result of a call. */
+/** A client's result for a call. */
 export interface ClientResult extends ClientCallRef {
   answer: ClientCallAnswer
 }
 
 /**
- * Claims a call for a client; resolves with whether it may run it. Refuses with 404 `notFound` if the call is not pending, 409
+ * Claims a call for a client. Resolves with whether the claim succeeded. Rejects with 404 `notFound` if the call is not pending, 409
  * `argumentsChanged`.
  */
 export async function claimClientCall(
@@ -30,11 +30,11 @@ export async function claimClientCall(
 }
 
 /**
- * Submits the result of a client tool call. Resolves with the run that continues, once the result is recorded. A paused run is
- * continued first.
+ * Submits the result of a client tool call. Continues a paused run first. Resolves with the run that continues, once the result is
+ * recorded.
  *
  * **Contract**
- * - Accepts results of pending client tool calls only. Refuses with 404 `notFound` for any other call, 409 `argumentsChanged` and
+ * - Accepts results of pending client tool calls only. Rejects with 404 `notFound` for any other call, 409 `argumentsChanged` and
  *   `claimedElsewhere`, 400 `invalidBody` for an invalid result.
  */
 export async function answerClientCall(live: LiveSession, result: ClientResult): Promise<AgentRun> {
@@ -45,16 +45,16 @@ export async function answerClientCall(live: LiveSession, result: ClientResult):
   return run
 }
 
-/** Returns the reference for `run.answerCall`, with the hash that the client was shown if it sends one. */
+/** Returns the reference for `run.answerCall`, with the hash that the client sent, if any. */
 export function refOf({ toolCallId, argumentsHash }: CallRef, pending: Required<CallRef>): Required<CallRef> {
   return { toolCallId, argumentsHash: argumentsHash ?? pending.argumentsHash }
 }
 
-/** Refuses a result for a call that is not pending with 404 `notFound`. */
+/** Rejects a result for a call that is not pending with 404 `notFound`. */
 export function refuseUnasked({ toolCallId }: CallRef): never {
   refuse(
     404,
     'notFound',
-    `No call ${JSON.stringify(toolCallId.slice(0, 100))} waits for a page here: it has its result, its time is over, or it was never asked. Drop it; …/client-calls lists those that wait.`,
+    `No call ${JSON.stringify(toolCallId.slice(0, 100))} is pending: it has a result, timed out, or never existed. Discard it; …/client-calls lists the pending calls.`,
   )
 }

@@ -4,7 +4,7 @@ import { maxOfSession, type SessionSchedules } from '../../schedules/session-sch
 import type { GatewayCommands } from '../gateway/gateway-command.ts'
 import type { LiveSession } from '../live-session.ts'
 
-/** Schedules a prompt, once per `id`. Refuses with 409 `tooManySchedules`, and with 404 if the host stores no schedules. */
+/** Schedules a prompt, once per `id`. Rejects with 409 `tooManySchedules`, and with 404 if the host stores no schedules. */
 export async function schedule(live: LiveSession, { at, everyMs, prompt, id }: GatewayCommands['schedule']): Promise<ScheduledPrompt> {
   const schedules = schedulesOf(live)
   const all = await schedules.list()
@@ -13,7 +13,7 @@ export async function schedule(live: LiveSession, { at, everyMs, prompt, id }: G
   return everyMs === undefined ? schedules.runAt(at, prompt, { id }) : schedules.every(everyMs, prompt, { from: at, id })
 }
 
-/** Returns the schedules. Refuses with 404 if the host stores none. */
+/** Returns the schedules. Rejects with 404 if the host stores none. */
 export function schedulesOf(live: LiveSession): SessionSchedules {
-  return live.schedules ?? refuse(404, 'notFound', 'This server says nothing later. Give its sessions a store for schedules.')
+  return live.schedules ?? refuse(404, 'notFound', 'This server does not support schedules. Pass its sessions a schedule store.')
 }

@@ -14,7 +14,7 @@ import { answerUnattended } from './unattended.ts'
 export interface Settlement extends KnownCalls {
   decisions: readonly Decision[]
   results: readonly ClientResult[]
-  /** Delivered right after the results, so that the model responds to both. */
+  /** Delivered directly after the results, so that the model responds to both. */
   message?: UserMessage & { id: string }
 }
 
@@ -22,21 +22,21 @@ export interface Settlement extends KnownCalls {
 export interface Settled {
   /** The run that continues. */
   run: AgentRun
-  /** Calls whose decision or result counted. */
+  /** Calls whose decision or result was accepted. */
   accepted: string[]
-  /** Whether the run has received the message. A run that ends with the results has not. */
+  /** Whether the run has received the message. False if the run ended with the results. */
   isHeard: boolean
 }
 
 /**
- * Passes a client's decisions and results to the session. Returns `undefined` if none counts.
+ * Passes a client's decisions and results to the session. Returns `undefined` if none was accepted.
  *
  * **Contract**
- * - Each stands alone. One for a call that is no longer pending is skipped, and the others count.
- * - An invalid result, such as one that is too long, becomes a result that says that the tool ran.
- * - Other refusals (400 `invalidBody`, 409 `argumentsChanged`) follow once the others are recorded.
- * - Refuses with 404 `notFound` if none counts and a call is unknown to the session.
- * - Refuses a `message` with 409 `busy` while another call is pending; the decisions and results count anyway.
+ * - Decisions and results are independent. Those for calls that are no longer pending are skipped.
+ * - An invalid or too long result is replaced by a result stating that the tool ran.
+ * - Other rejections (400 `invalidBody`, 409 `argumentsChanged`) are thrown after the accepted ones are recorded.
+ * - Rejects with 404 `notFound` if none is accepted and the session does not know a call.
+ * - Rejects a `message` with 409 `busy` while another call is pending, but still accepts the decisions and results.
  */
 export async function settleCalls(live: LiveSession, settlement: Settlement): Promise<Settled | undefined> {
   const { decisions, results, message } = settlement
@@ -57,13 +57,13 @@ export async function settleCalls(live: LiveSession, settlement: Settlement): Pr
   return undefined
 }
 
-/** Returns our id of a call: AG-UI clients number repeated ids. */
+/** Returns the original id of a call, because AG-UI clients number repeated ids. */
 function ownId(toolCallId: string, made: ReadonlySet<string>): string {
   return made.has(toolCallId) ? toolCallId : toolCallId.replace(/#\d+$/, '')
 }
 
 /**
- * As `settleCalls`, for a client that reads the outcome from the events of a run. Refuses with 409 `nothingToContinue` without an
+ * Like `settleCalls`, for a client that reads the outcome from run events. Rejects with 409 `nothingToContinue` without an
  * active or earlier run.
  */
 export async function settle(
@@ -74,20 +74,20 @@ export async function settle(
   const fresh = messages.filter(({ id }) => !before.some((known) => known.id === id))
   const settled = await settleCalls(live, { decisions, results })
   const run = settled?.run ?? (await live.latestRun())
-  if (run === undefined) refuse(409, 'nothingToContinue', 'None of these calls waits for a page, and no run is on.')
+  if (run === undefined) refuse(409, 'nothingToContinue', 'None of these calls is pending, and no run is active.')
   if (unattended !== undefined) answerUnattended(run, unattended)
-  // If it cannot be stored, the end of the run reports it.
+  // If storing fails, the end of the run reports the error.
   if (fresh.length > 0) await run.followUp(fresh).stored.catch(() => undefined)
   const since = settled?.accepted ?? resolvedIn(live, run, [...decisions, ...results])
   return { ...about(run), since }
 }
 
-/** Returns the calls that this run has resolved before. */
+/** Returns the calls that this run has already resolved. */
 export function resolvedIn(live: LiveSession, run: AgentRun, answered: readonly CallRef[]): string[] {
   return answered.map(({ toolCallId }) => toolCallId).filter((id) => live.calls.hasResolved(run.id, id))
 }
 
-/** Passes the decisions and results of one request to a run, one at a time. */
+/** Passes one request's decisions and results to a run, one at a time. */
 class Settling {
   readonly #live: LiveSession
   readonly #message: Settlement['message']
@@ -106,7 +106,7 @@ class Settling {
       const asked = await askedCall(this.#live, forPeople, decision)
       if (asked === undefined) return undefined
       this.#queueMessage(asked.run, decision)
-      return tell(asked.run, asked.pending, decision) ? asked.run : undefined
+      return (await tell(this.#live, asked.run, asked.pending, decision)) ? asked.run : undefined
     })
   }
 
@@ -121,7 +121,7 @@ class Settling {
     })
   }
 
-  /** A client of another protocol repeats its results with each request, so a refused one must not block it forever. */
+  /** Clients of other protocols repeat their results with each request, so a rejected result must not block them forever. */
   async #answer(run: AgentRun, { answer, clientId, ...ref }: ClientResult, pending: Required<CallRef>): Promise<void> {
     const call = refOf(ref, pending)
     const refusal = await refusalOf(() => run.answerCall(call, answer, clientId))
@@ -141,7 +141,7 @@ class Settling {
     return { run, accepted: this.#accepted, isHeard: this.#message !== undefined && (await this.#isHeardIn(run)) }
   }
 
-  /** Another client may have been faster; then this one does not count. */
+  /** Ignores the decision if another client was faster. */
   async #tell({ toolCallId }: CallRef, act: () => Promise<AgentRun | undefined>): Promise<void> {
     try {
       const run = await act()
@@ -153,13 +153,13 @@ class Settling {
     }
   }
 
-  /** Called before the last call is settled, because its run continues at once and receives what is queued by then. */
+  /** Called before the last call is settled, because the run then continues immediately with the messages queued so far. */
   #queueMessage(run: AgentRun, { toolCallId }: CallRef): void {
     if (this.#message === undefined || this.#queued !== undefined || waitsForElse(run, toolCallId)) return
     this.#queued = run.steer(this.#message)
   }
 
-  /** Refuses with 409 `busy` if another call is pending before the message is delivered. */
+  /** Rejects with 409 `busy` if another call is pending before the message is delivered. */
   async #isHeardIn(run: AgentRun): Promise<boolean> {
     const queued = this.#queued
     const outcome = queued === undefined || waitsForElse(run) ? 'waits' : await fateOf(run, queued)
@@ -174,7 +174,7 @@ class Settling {
   }
 }
 
-/** `waits`: the message is held up by another pending call. */
+/** `waits`: another pending call delays the message. */
 type Fate = Awaited<Receipt['settled']> | 'waits'
 
 /** Resolves with the outcome of a queued message. */
@@ -191,7 +191,7 @@ function fateOf(run: AgentRun, queued: Receipt): Promise<Fate> {
   })
 }
 
-/** Returns why a run refuses a result; `undefined` if it accepts it. Rejects with any other error. */
+/** Returns why a run rejects a result, or `undefined` if it accepts it. Rejects with any other error. */
 async function refusalOf(answer: () => Promise<void>): Promise<ConfigError | undefined> {
   try {
     await answer()

@@ -1,18 +1,18 @@
 import type { AgentRun } from '../../../../src/index.ts'
 
-/** The reason of a denial, for the model. */
-const noApprover = 'it needs the approval of a person, and nobody can be asked here'
-const noPage = 'No page is there that could run it.'
+/** Reason for the denial, sent to the model. */
+const noApprover = 'it needs approval, which this client cannot request'
+const noPage = 'No client is available to run this tool.'
 
-/** Limits of a client whose protocol lacks some requests. */
+/** Capabilities of a client whose protocol does not support all requests. */
 export interface Unattended {
-  /** Whether it can approve calls. */
+  /** Whether the client can approve calls. */
   canApprove: boolean
 }
 
 /**
- * Resolves requests that the client's protocol cannot express: denies calls of the agent that need approval, unless `canApprove`;
- * cancels input requests of tools and client calls of sub-agents. Calls that the client runs stay pending.
+ * Resolves requests that the client's protocol does not support. Denies the agent's calls that need approval, unless `canApprove`. Cancels
+ * user input requests and sub-agents' client calls. The client's own calls stay pending.
  */
 export function answerUnattended(run: AgentRun, { canApprove }: Unattended): void {
   for (const request of run.pendingInputs()) run.answer(request, { action: 'cancel' })
@@ -21,7 +21,7 @@ export function answerUnattended(run: AgentRun, { canApprove }: Unattended): voi
     if (event.type === 'inputRequested') run.answer(event, { action: 'cancel' })
     else if (event.type === 'approvalRequested' && !canApprove) run.deny(event, noApprover)
     else if (event.type === 'clientCallRequested' && event.subAgent !== undefined) {
-      // It may have been withdrawn by then.
+      // The request may have been withdrawn in the meantime.
       void run.answerCall(event, { error: noPage }).catch(() => undefined)
     }
   })

@@ -9,14 +9,19 @@ import { queueMessage } from '../commands/queue-message.ts'
 import { schedule, schedulesOf } from '../commands/schedule.ts'
 import { settle } from '../commands/settle.ts'
 import type { LiveSession } from '../live-session.ts'
+import type { StartContext } from '../run-context.ts'
 import type { AboutRun, GatewayCommand, GatewayCommands, GatewayCommandType, GatewayResults } from './gateway-command.ts'
 import { LiveReads } from './live-reads.ts'
 import { followedEvents, runEvents } from './run-events.ts'
 import type { SessionGateway } from './session-gateway.ts'
 
-/** Command handlers of the process that owns the session. */
+/** Command handlers in the process that owns the session. */
 const handlers: {
-  readonly [Type in GatewayCommandType]: (live: LiveSession, command: GatewayCommand<Type>) => Promise<GatewayResults[Type]>
+  readonly [Type in GatewayCommandType]: (
+    live: LiveSession,
+    command: GatewayCommand<Type>,
+    start?: StartContext,
+  ) => Promise<GatewayResults[Type]>
 } = {
   prompt: begin,
   send: begin,
@@ -53,7 +58,7 @@ const handlers: {
     return {}
   },
   import: async (live, { text, replace }) => {
-    // The run continues from there.
+    // The run continues from this point.
     await live.withLog(async (store) => {
       live.forget()
       await importSession(store, text, { replace, sessionId: live.sessionId })
@@ -65,30 +70,35 @@ const handlers: {
   unschedule: async (live, { id }) => ({ wasThere: await schedulesOf(live).delete(id) }),
 }
 
-/** Refuses a session without messages with 404. */
+/** Rejects a session without messages with 404. */
 async function assertKnown(live: LiveSession): Promise<void> {
   if (!(await live.recorded.isKnown())) throw new ProblemError(unknownSession)
 }
 
-/** Passes a user's input to its call. It is not stored. */
+/** Passes a user's input to the requesting call. The input is not stored. */
 async function answerInput(live: LiveSession, { inputId, answer }: GatewayCommands['answerInput']): Promise<AboutRun> {
   const run = await live.continuedRun()
   if (run === undefined || !run.pendingInputs().some((pending) => pending.inputId === inputId)) {
-    refuse(404, 'notFound', `No request for input ${JSON.stringify(inputId.slice(0, 100))} waits. Read which ones do from …/inputs.`)
+    refuse(404, 'notFound', `No input request ${JSON.stringify(inputId.slice(0, 100))} is pending. See …/inputs for pending requests.`)
   }
   run.answer(inputId, answer)
   return about(run)
 }
 
-/** Creates the gateway of a session that lives in this process, for its host to pass to the routes. */
+/** Creates the gateway of a session in this process, which the host passes to the routes. */
 export function sessionGateway(live: LiveSession): SessionGateway {
   const { sessionId, caller } = live
   return {
     sessionId,
     caller,
-    command: (command) => handlers[command.type](live, command),
+    command: (command, start) => handlers[command.type](live, command, start),
     events: (place, media = 'bytes') => runEvents(live, place, media),
     follow: (place, media = 'bytes') => followedEvents(live, place, media),
     read: new LiveReads(live),
   }
+}
+
+/** Returns a gateway whose commands start runs with this context. */
+export function gatewayWith({ sessionId, caller, command, events, follow, read }: SessionGateway, start: StartContext): SessionGateway {
+  return { sessionId, caller, command: (given) => command(given, start), events, follow, read }
 }

@@ -8,7 +8,7 @@ import { type History, type HistoryPage, type PageQuery, pageIn } from '../read/
 import { messagesIn } from './media-form.ts'
 import type { HistoryQuery, LoopStanding, ReadHistory, SessionReads, StoredMedia } from './session-gateway.ts'
 
-/** Reads of a session that lives here: from its agent if one is in memory, else from the log. */
+/** Reads a session in this process: from its agent if one is in memory, otherwise from the log. */
 export class LiveReads implements SessionReads {
   readonly #live: LiveSession
 
@@ -108,8 +108,8 @@ export class LiveReads implements SessionReads {
   }
 
   /**
-   * Returns the history, up to the end of this loop if given. Throws `ProblemError` 404 for an unknown loop. Without an agent in
-   * memory only the calls of a paused run are pending.
+   * Returns the history, or the history up to the end of the given loop. Throws `ProblemError` 404 for an unknown loop. Without an agent in
+   * memory, pending calls include only those of a paused run.
    */
   async #history(loopId?: string): Promise<History> {
     const { recorded, queued } = this.#live
@@ -125,7 +125,7 @@ export class LiveReads implements SessionReads {
     }
   }
 
-  /** Returns a page of the history, with pending approvals and queued messages. Refuses with 400 `invalidCursor`. */
+  /** Returns a page of the history, with pending approvals and queued messages. Rejects with 400 `invalidCursor`. */
   async #page(query: PageQuery): Promise<HistoryPage> {
     return (await this.#live.inMemory()) === undefined ? this.#live.recorded.page(query) : pageIn(await this.#history(), query)
   }
@@ -147,7 +147,7 @@ export class LiveReads implements SessionReads {
     } catch (error) {
       if (!SessionError.isInstance(error)) throw error
       if (error.code === 'notFound') return undefined
-      if (error.code === 'invalidSession') refuse(410, 'gone', 'These bytes are damaged in the store. Send the file again.')
+      if (error.code === 'invalidSession') refuse(410, 'gone', 'The stored file is damaged. Send the file again.')
       throw error
     }
   }

@@ -4,16 +4,16 @@ import type { EventSource, MediaForm, RunPlace, RunSource } from '../../stream/e
 import type { LiveSession } from '../live-session.ts'
 import { eventsIn, messagesIn } from './media-form.ts'
 
-/** The events of a run in this process, for writers. */
+/** Events of a run in this process, for writers. */
 export class RunEvents implements RunSource {
   readonly #run: AgentRun
   readonly #events: AsyncIterable<AgentEvent>
 
-  /** `events`: default all that are in memory. */
+  /** By default, `events` contains all events in memory. */
   constructor(run: AgentRun, events: AsyncIterable<AgentEvent> = run) {
     this.#run = run
     this.#events = events
-    // The client sees the end and what is pending, so no warning is necessary.
+    // The client sees the end and the pending calls, so no warning is needed.
     void run.result
     run.pendingApprovals()
   }
@@ -43,7 +43,7 @@ export class RunEvents implements RunSource {
   }
 }
 
-/** The events of a run in a session. */
+/** Events of a run in a session. */
 class SessionRunEvents extends RunEvents {
   readonly #live: LiveSession
   readonly #of: AgentRun
@@ -69,13 +69,13 @@ class SessionRunEvents extends RunEvents {
   }
 }
 
-/** Returns the events of a run of a session. Rejects as `runOf`, and with 410 `cursorExpired` if later events were released. */
+/** Returns the events of a session's run. Rejects like `runOf`, and with 410 `cursorExpired` if requested events were released. */
 export async function runEvents(live: LiveSession, place: RunPlace, media: MediaForm): Promise<RunSource> {
   const run = await runOf(live, place)
   return new SessionRunEvents(live, run, eventsFrom(run, place), media)
 }
 
-/** Returns the events of a session across runs. Rejects as `runEvents`. */
+/** Returns a session's events across runs. Rejects like `runEvents`. */
 export async function followedEvents(live: LiveSession, place: RunPlace | undefined, media: MediaForm): Promise<EventSource> {
   const first = place === undefined ? undefined : eventsFrom(await runOf(live, place), place)
   const left = new AbortController()
@@ -104,14 +104,14 @@ function eventsFrom(run: AgentRun, { after }: RunPlace): AsyncIterable<AgentEven
   }
 }
 
-/** Returns the run of this loop or id. Refuses with 410 if its events were released, 404 if it never existed. */
+/** Returns the run of this loop or id. Rejects with 410 if its events were released, 404 if it never existed. */
 export async function runOf(live: LiveSession, place: { loopId: string; runId?: string }): Promise<AgentRun> {
   const run = await live.runOf(place)
   if (run !== undefined) return run
   const { loopId } = place
   const trace = await live.recorded.trace(loopId, (await live.currentRun())?.loopId)
-  if (trace === undefined) refuse(404, 'notFound', 'There is no such run. Take loopId from its events.')
+  if (trace === undefined) refuse(404, 'notFound', 'The run does not exist. Use a loopId from its events.')
   const next = trace.continuedBy === undefined ? '' : ' Then read the events of the loop that continues it.'
-  const detail = `The events of this run are gone; what came of it is in the session.${next}`
+  const detail = `The events of this run are no longer available. The session has its outcome.${next}`
   throw new ProblemError({ status: 410, code: 'gone', detail, loopId, ...trace })
 }

@@ -6,15 +6,16 @@ import type { Caller } from '../../access/authorize.ts'
 import type { ScheduledPrompt } from '../../schedules/schedule-store.ts'
 import type { EventSource, MediaForm, RunPlace, RunSource } from '../../stream/event-source.ts'
 import type { History, LoopPage, PageQuery } from '../read/history-page.ts'
+import type { StartContext } from '../run-context.ts'
 import type { GatewayCommand, GatewayCommandType, GatewayResults } from './gateway-command.ts'
 
 /**
- * The interface between routes and a session: commands, events and reads. The session may live in this process or elsewhere.
- * `sessionGateway` creates one for a `LiveSession`.
+ * Interface between the routes and a session: commands, events and reads. The session may be in this process or another one.
+ * `sessionGateway` creates a gateway for a `LiveSession`.
  *
  * **Contract**
- * - Commands, their results and what `read` returns are plain JSON, except the bytes of media. A refused command rejects with a
- *   problem that routes send as it is.
+ * - Commands, their results and the results of `read` are plain JSON, except media bytes. A rejected command rejects with a problem that
+ *   routes send unchanged.
  * - Only commands change state, create an agent or resume an interrupted run.
  *
  * Source: docs/guides/serve-over-http.md
@@ -23,7 +24,8 @@ export interface SessionGateway {
   readonly sessionId: string
   /** The owner of the session. */
   readonly caller: Caller
-  command<Type extends GatewayCommandType>(command: GatewayCommand<Type>): Promise<GatewayResults[Type]>
+  /** `start` returns the `context` for a run that the command starts. */
+  command<Type extends GatewayCommandType>(command: GatewayCommand<Type>, start?: StartContext): Promise<GatewayResults[Type]>
   /** Returns the events of one run from a cursor. Rejects with 404 if the run does not exist, 410 if its events were released. */
   events(place: RunPlace, media?: MediaForm): Promise<RunSource>
   /** Returns the events of the current run, or of the given run from a cursor, then those of each later run. */
@@ -31,17 +33,17 @@ export interface SessionGateway {
   readonly read: SessionReads
 }
 
-/** Reads of a session that work in any process. */
+/** Session reads that work in any process. */
 export interface SessionReads {
   /** Returns whether the session has any messages. */
   isKnown(): Promise<boolean>
   /** The loop that runs in this process. */
   running(): Promise<string | undefined>
-  /** Returns the stored session; `undefined` if it has no messages. */
+  /** Returns the stored session, or `undefined` if it has no messages. */
   session(): Promise<(Running & { session: Session }) | undefined>
-  /** Returns a page of loops; `undefined` if the session has no messages. Rejects with 400 `invalidCursor`. */
+  /** Returns a page of loops, or `undefined` if the session has no messages. Rejects with 400 `invalidCursor`. */
   loops(query: PageQuery): Promise<(Running & LoopPage) | undefined>
-  /** Returns one loop, from memory or the log; `undefined` if the session does not have it. */
+  /** Returns one loop from memory or the log, or `undefined` if it does not exist. */
   loop(loopId: string): Promise<LoopStanding | undefined>
   /** Returns messages of the session. Rejects with 404 for an unknown loop, 400 `invalidCursor`. */
   history(query: HistoryQuery): Promise<ReadHistory>
@@ -51,14 +53,14 @@ export interface SessionReads {
   inputs(): Promise<PendingInput[]>
   /** Returns the pending calls of client tools. */
   clientCalls(): Promise<PendingClientCall[]>
-  /** Returns the state of a message that was queued for a run. */
+  /** Returns the status of a message that was queued for a run. */
   queued(messageId: string): Promise<RecordedInput | undefined>
   /** Returns the shared state. */
   state(): Promise<SavedState | undefined>
   schedules(): Promise<ScheduledPrompt[]>
-  /** Returns media of the session; `undefined` if it has none with this hash. Rejects with 410 if the bytes are damaged. */
+  /** Returns the session's media with this hash, or `undefined` if not found. Rejects with 410 if the bytes are damaged. */
   media(hash: string): Promise<StoredMedia | undefined>
-  /** Returns the stored log as text, also during a run. */
+  /** Returns the stored log as text, even during a run. */
   exported(): Promise<string>
 }
 
@@ -67,11 +69,11 @@ interface Running {
   runningLoopId?: string
 }
 
-/** The part of a history: a page, the messages after one, or all. */
+/** Part of a history: a page, the messages after a given message, or all messages. */
 export interface HistoryQuery {
-  /** Up to the end of this loop. Default: all. */
+  /** Last loop to include. Default: all loops. */
   loopId?: string | undefined
-  /** The last message that the client has. */
+  /** Id of the last message that the client has. */
   after?: string | undefined
   page?: PageQuery
   media: MediaForm
@@ -79,9 +81,9 @@ export interface HistoryQuery {
 
 /** The requested part of a history. */
 export interface ReadHistory extends History, Running {
-  /** The message before it. */
+  /** Id of the message before this part. */
   after?: string
-  /** For a page: whether there are earlier messages. */
+  /** For a page, whether there are earlier messages. */
   hasEarlier?: boolean
 }
 

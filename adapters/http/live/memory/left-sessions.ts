@@ -1,16 +1,17 @@
 import type { SessionStore } from '../../../../src/index.ts'
 import { circleGuard, placeInScope } from '../../../../src/internal.ts'
-import type { SessionPage } from '../../../../src/session.ts'
+import { SessionError, type SessionPage } from '../../../../src/session.ts'
 import type { SessionListOptions } from '../../../../src/types/session/session-store.ts'
 import type { SessionAddress } from '../../access/authorize.ts'
+import { leaving, ProblemError } from '../../access/problem.ts'
 
-/** Sessions of a page. */
+/** Sessions per page. */
 const pageSize = 100
 
-/** Runs that are resumed at the same time. */
+/** Maximum runs to resume concurrently. */
 const atOnce = 8
 
-/** Yields the sessions of all owners whose run was interrupted, or may have been. Filters in the store if that can. */
+/** Yields all owners' sessions whose run was, or may have been, interrupted. Filters in the store if supported. */
 export async function* leftSessions(store: Pick<SessionStore, 'list'>): AsyncGenerator<SessionAddress, void, undefined> {
   const checkCircle = circleGuard()
   let cursor: string | undefined
@@ -26,7 +27,7 @@ export async function* leftSessions(store: Pick<SessionStore, 'list'>): AsyncGen
   } while (cursor !== undefined)
 }
 
-/** Returns a page of the sessions of all owners, with their own ids and owners. */
+/** Returns a page of all owners' sessions, with unprefixed ids and owners. */
 export async function listOfAll(store: Pick<SessionStore, 'list'>, page: SessionListOptions): Promise<SessionPage> {
   const { sessions, nextCursor } = await store.list(page)
   const placed = sessions.flatMap((summary) => {
@@ -37,7 +38,7 @@ export async function listOfAll(store: Pick<SessionStore, 'list'>, page: Session
   return { sessions: placed, ...(nextCursor !== undefined && { nextCursor }) }
 }
 
-/** Resumes sessions, a few at a time, until `isOver`. Resolves with the number of active runs. `takeOver` never rejects. */
+/** Resumes sessions, a few concurrently, until `isOver`. Resolves with the number of active runs. `takeOver` never rejects. */
 export async function claimAll(
   addresses: readonly SessionAddress[],
   takeOver: (address: SessionAddress) => Promise<boolean>,
@@ -53,4 +54,12 @@ export async function claimAll(
   }
   await Promise.all(Array.from({ length: atOnce }, lane))
   return begun
+}
+
+/**
+ * Returns whether a retry may succeed, because the store did not respond, another process was faster, or the session was being evicted.
+ */
+export function mayWorkLater(error: unknown): boolean {
+  if (SessionError.isInstance(error)) return error.code === 'io' || error.code === 'conflict'
+  return error instanceof ProblemError && error.problem === leaving
 }

@@ -2,10 +2,11 @@ import { logWarning } from '../../../../src/base/log-warning.ts'
 import { startTimer } from '../../../../src/base/timer.ts'
 import { checkOptions } from '../../../../src/contract/shape/read.ts'
 import { options as optionsOf } from '../../../../src/contract/shape/shape.ts'
-import { type Agent, ConfigError, type SessionStore } from '../../../../src/index.ts'
-import { assertSessionId, SessionError, scopedSessionStore } from '../../../../src/session.ts'
+import { type Agent, type AgentTool, ConfigError, type SessionStore } from '../../../../src/index.ts'
+import { assertSessionId, scopedSessionStore } from '../../../../src/session.ts'
+import type { ContextOf } from '../../../../src/types/tool/tool.ts'
 import { type Caller, type SessionAddress, shareOf } from '../../access/authorize.ts'
-import { ending, leaving, ProblemError, refuse } from '../../access/problem.ts'
+import { ending, ProblemError, refuse } from '../../access/problem.ts'
 import type { SessionSchedules } from '../../schedules/session-schedules.ts'
 import { TimedSchedules } from '../../schedules/timed-schedules.ts'
 import { sayIn } from '../commands/queue-message.ts'
@@ -13,9 +14,10 @@ import { sessionGateway } from '../gateway/command-handlers.ts'
 import { LiveSession } from '../live-session.ts'
 import { maxAttempts } from '../live-session-host.ts'
 import type { ListPage, LiveSessions, SessionFigures } from '../live-sessions.ts'
+import { contextRequest, type WithContext } from '../run-context.ts'
 import { attemptsOf } from '../unfinished-run.ts'
 import { IdleSessions, type InMemory, notReleased } from './idle-sessions.ts'
-import { claimAll, leftSessions, listOfAll } from './left-sessions.ts'
+import { claimAll, leftSessions, listOfAll, mayWorkLater } from './left-sessions.ts'
 import {
   type CloseOptions,
   closeOptions,
@@ -33,7 +35,7 @@ import { OpenRuns } from './open-runs.ts'
 interface Resident extends InMemory {
   address: SessionAddress
   owner: string
-  /** Rejects if the session may not be here. */
+  /** Rejects if this process is not allowed to load the session. */
   ready: Promise<void>
 }
 
@@ -41,16 +43,18 @@ interface Resident extends InMemory {
  * Creates live sessions in this process: for Node, Deno, Bun, and tests.
  *
  * **Contract**
- * - Runs continue without a client. If a process ends, the next one resumes its runs with `recover`, or with the first command in
- *   their session.
- * - One process at a time changes a session; any process can read it. If another process opens the same session, the store
- *   refuses the older writer.
- * - `drain` and `close` release ownership and leave no timer. No run is lost: the next process resumes it.
- * - Throws `ConfigError` `invalidOption` for a wrong option.
+ * - Runs continue without a connected client. If a process ends, the next process resumes its runs with `recover`, or with the first
+ *   command in the session.
+ * - Only one process at a time changes a session; any process can read it. If another process opens the same session, the store rejects the
+ *   older writer.
+ * - `drain` and `close` release ownership and leave no timer behind. The next process resumes unfinished runs.
+ * - Throws `ConfigError` `invalidOption` for an invalid option.
  *
  * Source: docs/guides/serve-over-http.md
  */
-export function memoryLiveSessions(options: MemoryLiveSessionsOptions): MemoryLiveSessions {
+export function memoryLiveSessions<Tools extends readonly AgentTool[] = readonly AgentTool[]>(
+  options: MemoryLiveSessionsOptions<Tools>,
+): MemoryLiveSessions & WithContext<ContextOf<Tools>> {
   checkOptions(options, optionsOf(memoryOptionTable))
   return new SessionsHere(options)
 }
@@ -58,35 +62,36 @@ export function memoryLiveSessions(options: MemoryLiveSessionsOptions): MemoryLi
 /** Notifications about sessions in memory, for their host. */
 interface SessionsHereHooks {
   /**
-   * Called before a session is loaded. A rejection refuses the request. Resolves with whether a crashed process owned it; its run
-   * is then resumed.
+   * Called before a session is loaded. Resolves with whether a crashed process owned the session, so that its run is resumed. A rejection
+   * fails the request.
    */
   onEnter?(address: SessionAddress): Promise<{ wasLeft: boolean }>
-  /** Called when a run has ended because it could not be recorded, or could not be resumed because of its store. */
+  /** Called when a run has ended because it could not be recorded, or when the store prevents resuming it. */
   onCutOff?(address: SessionAddress): void
-  /** Sends a due prompt, in any process. Default: here. */
+  /** Sends a due prompt, in any process. Default: in this process. */
   say?(address: SessionAddress, text: string, key: string): Promise<void>
   /** Called when another agent continues this session. */
   onAgent?(address: SessionAddress, agent: Agent): void
   /**
-   * Called when a session is evicted and writes no more. It is not loaded again until this settles. Never rejects. `isAtRest`: no
-   * work is left.
+   * Called when a session is evicted and no longer writes. The session is not loaded again until this settles. Must not reject. `isAtRest`:
+   * no work is left.
    */
   onLeft?(address: SessionAddress, how: { isAtRest: boolean }): Promise<void>
 }
 
-/** The sessions in the memory of this process, for hosts that keep them there. Its options are checked. */
+/** Sessions in this process's memory, for hosts that keep sessions there. Expects validated options. */
 export class SessionsHere implements MemoryLiveSessions {
   readonly #options: MemoryLiveSessionsOptions
   readonly #hooks: SessionsHereHooks
   readonly listAll?: NonNullable<LiveSessions['listAll']>
-  /** The most recently used comes last. */
+  /** Sessions in order of use, most recent last. */
   readonly #residents = new Map<string, Resident>()
-  /** Sessions that are being evicted: a second agent of a session would take it over from the first. */
+  /** Sessions being evicted. Loading one of them now would create a second agent, which would take over the session from the first. */
   readonly #leaving = new Map<string, Promise<void>>()
   readonly #runs = new OpenRuns()
   readonly #schedule: TimedSchedules | undefined
   readonly #idle: IdleSessions<Resident>
+  #makeContext: Parameters<NonNullable<LiveSessions['contextFrom']>>[0] | undefined
   #isDraining = false
 
   constructor(options: MemoryLiveSessionsOptions, hooks: SessionsHereHooks = {}) {
@@ -97,7 +102,7 @@ export class SessionsHere implements MemoryLiveSessions {
     if (schedules !== undefined) {
       this.#schedule = new TimedSchedules(schedules, hooks.say ?? this.say.bind(this), logger)
     }
-    // Stores per caller know nothing of each other.
+    // Separate stores per caller do not know each other's sessions.
     if (typeof store !== 'function') this.listAll = (page) => listOfAll(store, page)
   }
 
@@ -116,10 +121,14 @@ export class SessionsHere implements MemoryLiveSessions {
     return this.#within(address, (live) => routes(request, sessionGateway(live)), isReading)
   }
 
+  contextFrom(make: Parameters<NonNullable<LiveSessions['contextFrom']>>[0]): void {
+    this.#makeContext = make
+  }
+
   schedulesOf(address: SessionAddress): SessionSchedules {
     assertSessionId(address.sessionId)
     if (this.#schedule === undefined)
-      throw new ConfigError('invalidOption', 'These sessions have no schedules. Give them a store for these.')
+      throw new ConfigError('invalidOption', 'Schedules are not enabled for these sessions. Pass a schedule store.')
     return this.#schedule.of(address)
   }
 
@@ -128,7 +137,7 @@ export class SessionsHere implements MemoryLiveSessions {
     return this.#within(address, (live) => sayIn(live, text, key))
   }
 
-  /** Uses a session as requests do, and keeps it in memory until `letGo` is called. */
+  /** Uses a session like a request does, and keeps it in memory until `letGo` is called. */
   async hold<Value>(address: SessionAddress, act: (live: LiveSession) => Promise<Value>): Promise<{ value: Value; letGo: () => void }> {
     let letGo: () => void = () => undefined
     const isHeld = new Promise<void>((resolve) => {
@@ -148,7 +157,7 @@ export class SessionsHere implements MemoryLiveSessions {
     checkOptions(options, recoverOptions)
     const { isMine = () => true } = options
     const addresses: SessionAddress[] = []
-    // Collected first, because resumed sessions move in the list.
+    // Collected before resuming, because resumed sessions move within the list.
     for await (const address of this.#left(options)) if (isMine(address)) addresses.push(address)
     return claimAll(
       addresses,
@@ -208,7 +217,7 @@ export class SessionsHere implements MemoryLiveSessions {
     await Promise.all([...all, ...this.#leaving.values()])
   }
 
-  /** Resumes an interrupted run. Resolves with whether one is active; never rejects. */
+  /** Resumes an interrupted run. Resolves with whether a run is active. Never rejects. */
   async takeOver(address: SessionAddress): Promise<boolean> {
     try {
       // A session that lost ownership to another process cannot get it back.
@@ -221,12 +230,12 @@ export class SessionsHere implements MemoryLiveSessions {
     }
   }
 
-  /** Uses a session and keeps it in memory meanwhile. */
+  /** Calls `act` with a session, and keeps the session in memory until `act` settles. */
   async #within<Value>(address: SessionAddress, act: (live: LiveSession) => Promise<Value>, isReading = false): Promise<Value> {
     const resident = await this.#enter(address)
     try {
       await resident.ready
-      // Checked after the wait, because a session that is loaded now would not be handed over.
+      // Checked after the wait, because a session loaded now would not be handed over.
       if (this.#isDraining && !isReading) throw new ProblemError(ending)
       return await act(resident.live)
     } finally {
@@ -236,7 +245,7 @@ export class SessionsHere implements MemoryLiveSessions {
     }
   }
 
-  /** Returns the session of a request, which keeps it in memory. */
+  /** Returns the session of a request. The request keeps the session in memory. */
   async #enter(address: SessionAddress): Promise<Resident> {
     const key = keyOf(address)
     for (;;) {
@@ -270,7 +279,7 @@ export class SessionsHere implements MemoryLiveSessions {
     return resident
   }
 
-  /** Loads a session. Its previous owner writes no more when the first request reads it here. */
+  /** Loads a session. The previous owner no longer writes when the first request reads the session here. */
   async #comeIn(address: SessionAddress, live: LiveSession): Promise<void> {
     if ((await this.#hooks.onEnter?.(address))?.wasLeft !== true) return
     try {
@@ -294,6 +303,7 @@ export class SessionsHere implements MemoryLiveSessions {
       ...(onEnd !== undefined && { onEnd }),
       ...(this.#schedule !== undefined && { schedules: this.#schedule.of(address) }),
       agentOptions: () => agent(address),
+      contextFor: async (reason) => (await this.#makeContext?.(contextRequest(reason, address))) ?? {},
       onAgent: (made) => this.#hooks.onAgent?.(address, made),
       runs: this.#runs.of(ownerOf(address), shareOf(address, this.#options.maxOpenRuns)),
       moves: this.#hooks.onEnter !== undefined,
@@ -307,7 +317,7 @@ export class SessionsHere implements MemoryLiveSessions {
     return typeof store === 'function' ? store(callerIn(caller)) : scopedSessionStore(store, caller.identity)
   }
 
-  /** Returns the sessions of one caller, the most recently used last. */
+  /** Returns one caller's sessions, most recently used last. */
   #residentsOf(address: SessionAddress): [string, Resident][] {
     const owner = ownerOf(address)
     return [...this.#residents].filter(([, resident]) => resident.owner === owner)
@@ -317,15 +327,14 @@ export class SessionsHere implements MemoryLiveSessions {
   async #makeRoomOf(address: SessionAddress): Promise<void> {
     if (await this.#letOneGo(this.#residentsOf(address))) return
     if (this.#residentsOf(address).length < this.#maxSessionsOf(address)) return
-    const detail =
-      'As many of your sessions are active as may be at once. Stop a run or close a stream, or raise maxSessionsPerCaller on the server.'
+    const detail = 'You have reached your active session limit. Stop a run, close a stream, or raise maxSessionsPerCaller on the server.'
     refuse(429, 'tooManySessions', detail, 5000)
   }
 
   /** Evicts the least recently used session. */
   async #makeRoom(): Promise<void> {
     if ((await this.#letOneGo([...this.#residents])) || this.#residents.size < this.#maxSessions) return
-    const detail = 'As many sessions are active as this server holds. Try again later, or raise maxSessions on the server.'
+    const detail = 'The server has reached its active session limit. Retry later, or raise maxSessions on the server.'
     refuse(503, 'tooManySessions', detail, 5000)
   }
 
@@ -337,20 +346,20 @@ export class SessionsHere implements MemoryLiveSessions {
   /** Evicts a session unless it is in use. Resolves with whether it did. */
   async #letGo(key: string, resident: Resident): Promise<boolean> {
     if (resident.asking > 0 || (await resident.live.isRunning())) return false
-    // Checked after the wait, because a request may have arrived meanwhile.
+    // Checked after the wait, because a request may have arrived in the meantime.
     if (resident.asking > 0 || resident.live.isWatched || this.#residents.get(key) !== resident) return false
     await this.#leave(key, resident)
     return true
   }
 
-  /** Leaves a session to its new owner and records nothing more of it. */
+  /** Leaves a session to its new owner and stops recording it. */
   async abandon(address: SessionAddress): Promise<void> {
     const key = keyOf(address)
     const resident = this.#residents.get(key)
     if (resident !== undefined) await this.#leave(key, resident, (live) => live.handOver(AbortSignal.abort()))
   }
 
-  /** As `abandon`, if another process has taken the session over. */
+  /** Calls `abandon` if another process has taken over the session. */
   async abandonIfMoved(address: SessionAddress): Promise<void> {
     if (this.#residents.get(keyOf(address))?.live.takenOver.aborted === true) await this.abandon(address)
   }
@@ -361,13 +370,13 @@ export class SessionsHere implements MemoryLiveSessions {
       await (leave === undefined ? live.leave() : leave(live)).catch(notReleased(live, this.#options.logger))
       await this.#hooks.onLeft?.(address, { isAtRest: leave === undefined })
     }
-    // A refused session was never here.
+    // A rejected session was never loaded here.
     const left = ready.then(leaveIt, () => undefined).finally(() => this.#leaving.delete(key))
     this.#leaving.set(key, left)
     return left
   }
 
-  /** Returns the limit of sessions. It exceeds that of runs, so that a caller at the limit of runs can still read and stop. */
+  /** Returns the session limit. It exceeds the run limit, so that a caller at the run limit can still read and stop runs. */
   #maxSessionsOf(address: SessionAddress): number {
     return shareOf(address, this.#options.maxSessionsPerCaller, 200)
   }
@@ -375,14 +384,6 @@ export class SessionsHere implements MemoryLiveSessions {
   get #maxSessions(): number {
     return this.#options.maxSessions ?? 1000
   }
-}
-
-/**
- * Returns whether a retry may succeed: the store did not respond, another process was faster, or the session was being evicted.
- */
-function mayWorkLater(error: unknown): boolean {
-  if (SessionError.isInstance(error)) return error.code === 'io' || error.code === 'conflict'
-  return error instanceof ProblemError && error.problem === leaving
 }
 
 function keyOf(address: SessionAddress): string {
@@ -393,7 +394,7 @@ function callerIn({ identity }: Caller): Caller {
   return identity === undefined ? {} : { identity }
 }
 
-/** Returns the owner's key. The empty one is the single user; no name is empty. */
+/** Returns the owner's key. The empty key means the single user, because names are never empty. */
 function ownerOf({ identity = '' }: Caller): string {
   return encodeURIComponent(identity)
 }

@@ -12,7 +12,7 @@ import {
   wholeFrom,
   withMethods,
 } from '../../../../src/contract/shape/shape.ts'
-import type { Logger, SessionStore } from '../../../../src/index.ts'
+import type { AgentTool, Logger, SessionStore } from '../../../../src/index.ts'
 import type { Caller, SessionAddress } from '../../access/authorize.ts'
 import type { NoticeHandlers } from '../../notices/session-notices.ts'
 import type { ScheduleStore } from '../../schedules/schedule-store.ts'
@@ -20,35 +20,37 @@ import type { SessionSchedules } from '../../schedules/session-schedules.ts'
 import type { LiveAgentOptions } from '../live-session-host.ts'
 import type { LiveSessions } from '../live-sessions.ts'
 
-/** Options of `memoryLiveSessions`. */
-export interface MemoryLiveSessionsOptions extends NoticeHandlers {
-  /** The store: one with a separate part per identity, or a store per caller. */
+/** Options for `memoryLiveSessions`. */
+export interface MemoryLiveSessionsOptions<Tools extends readonly AgentTool[] = readonly AgentTool[]> extends NoticeHandlers {
+  /** A store that is scoped per identity, or a function that returns a store per caller. */
   store: SessionStore | ((caller: Caller) => SessionStore)
   /** Returns the options of a session's agent. Called when the session is loaded. */
-  agent: (address: SessionAddress) => LiveAgentOptions | Promise<LiveAgentOptions>
+  agent: (address: SessionAddress) => LiveAgentOptions<Tools> | Promise<LiveAgentOptions<Tools>>
   /** Milliseconds without activity until a session is evicted. Default: 300,000. */
   idleMs?: number
   /**
-   * Milliseconds without a request or an event until a session's agent and the events of its last run are released. The next
-   * prompt creates another agent. Default: 60,000.
+   * Milliseconds without a request or event until a session's agent and its last run's events are released. The next prompt creates a new
+   * agent. Default: 60,000.
    */
   restMs?: number
   /**
-   * Sessions in memory. Beyond it the least recently used idle one is evicted; if none is idle, the response is 503. Default:
-   * 1,000.
+   * Maximum sessions in memory. Beyond this limit, the least recently used idle session is evicted. If no session is idle, the response is
+   * 503. Default: 1,000.
    */
   maxSessions?: number
-  /** Sessions of one caller in memory; if none is idle, the response is 429. Default: 200; 1,000 for a single user. */
+  /**
+   * Maximum sessions in memory per caller. If none is idle, the response is 429. Default: 200, or 1,000 if the server has only one user.
+   */
   maxSessionsPerCaller?: number
-  /** Active runs of one caller; a further prompt gets 429. Default: 100; 1,000 for a single user. */
+  /** Maximum active runs per caller. Further prompts get 429. Default: 100, or 1,000 if the server has only one user. */
   maxOpenRuns?: number
-  /** Store of scheduled prompts. Default: none, and schedules are refused. */
+  /** Store for scheduled prompts. Default: none, so that schedules are rejected. */
   schedules?: ScheduleStore
-  /** Receives failures to start an agent. Default: none. */
+  /** Receives failures to create an agent. Default: none. */
   logger?: Logger | false
 }
 
-/** Shapes of these options. */
+/** Validation shapes for these options. */
 export const memoryOptionTable: OptionTable<MemoryLiveSessionsOptions> = {
   store: required(either(storeWith('open', 'tail'), aFunction)),
   agent: required(aFunction),
@@ -71,17 +73,17 @@ export interface RecoverOptions {
   isMine?: (address: SessionAddress) => boolean
 }
 
-/** Milliseconds of a shutdown. */
+/** Maximum duration of a shutdown in milliseconds. */
 export interface DrainOptions {
   deadlineMs?: number
 }
 
-/** Whether runs are stopped for good. */
+/** Whether runs are stopped instead of being resumed later. */
 export interface CloseOptions {
   abort?: boolean
 }
 
-/** Checks of these options. */
+/** Validation shapes for the lifecycle options. */
 export const recoverOptions = optionsOf<RecoverOptions>({
   callers: listOf(optionsOf<Caller>({ identity: aText })),
   isMine: aFunction,
@@ -89,22 +91,21 @@ export const recoverOptions = optionsOf<RecoverOptions>({
 export const drainOptions = optionsOf<DrainOptions>({ deadlineMs: wholeFrom(0) })
 export const closeOptions = optionsOf<CloseOptions>({ abort: aFlag })
 
-/** Live sessions in this process, with startup and shutdown. */
+/** Live sessions in this process, with startup and shutdown methods. */
 export interface MemoryLiveSessions extends LiveSessions {
   /**
-   * Resumes the interrupted runs in the store. Call it once at startup, if no other process owns them. Resolves with how many are
-   * active again; failures go to `logger`. A run without progress in three attempts ends with the error `interrupted`. Resumes
-   * eight at a time.
+   * Resumes the interrupted runs in the store, eight at a time. Call it once at startup, if no other process owns them. Resolves with the
+   * number of active runs. Logs failures. A run without progress in three attempts ends with the error `interrupted`.
    */
   recover(options?: RecoverOptions): Promise<number>
   /**
-   * Shuts down without losing a run: call it on SIGTERM. Afterwards reads work, and everything else is refused with 503 and `Retry-After`.
-   * Current turns may finish within `deadlineMs` (default 10,000). Then, or at once if a call is pending, each run stays in the store, and
-   * its clients are disconnected. They reconnect to the next process, which resumes the run with `recover`.
+   * Shuts down without losing runs. Call it on SIGTERM. Afterwards, reads still work, but all other requests are rejected with 503 and
+   * `Retry-After`. Current turns may finish within `deadlineMs` (default 10,000). Then, or immediately if a call is pending, runs stay in
+   * the store and clients are disconnected. Clients reconnect to the next process, which resumes the runs with `recover`.
    */
   drain(options?: DrainOptions): Promise<void>
   /** Returns the scheduled prompts of a session. Throws `ConfigError` `invalidOption` without `schedules`. */
   schedulesOf(address: SessionAddress): SessionSchedules
-  /** As `drain`, but at once, and later requests start again. With `abort` the runs are stopped for good. */
+  /** Like `drain`, but immediate, and later requests load sessions again. With `abort`, stops the runs permanently. */
   close(options?: CloseOptions): Promise<void>
 }

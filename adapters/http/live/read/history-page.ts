@@ -12,11 +12,11 @@ export interface History {
   /** Pending client tool calls. */
   clientCalls: PendingClientCall[]
   queued: WaitingInput[]
-  /** The loop with which it ends. */
+  /** Id of the last loop in the history. */
   loopId?: string
 }
 
-/** The last messages of a history, or those before the one with this id. */
+/** The last messages of a history, or the messages before the one with this id. */
 export interface PageQuery {
   limit: number
   before?: string
@@ -28,11 +28,11 @@ export interface HistoryPage extends History {
   hasEarlier: boolean
 }
 
-/** Returns the history of records, up to the end of this loop if given. */
+/** Returns the history in records, or the history up to the end of the given loop. */
 export function historyIn(records: readonly SessionRecord[], sessionId: string, loopId?: string): History {
   const snapshot = snapshotOf(records, { sessionId, ...(loopId !== undefined && { loopId }) })
   const { lastLoopId, unfinished } = snapshot
-  // The outcome of calls that are active in another process is not known yet.
+  // The outcome of calls that are running in another process is not known yet.
   const madeUp = new Set(unfinished.recovered.map(({ id }) => id))
   const messages = snapshot.messages.filter(({ id }) => !madeUp.has(id))
   const waiting = [...queuedInputs(records).values()].filter(({ status }) => status === 'queued')
@@ -43,20 +43,20 @@ export function historyIn(records: readonly SessionRecord[], sessionId: string, 
   return { messages, ...open, ...(lastLoopId !== undefined && { loopId: lastLoopId }) }
 }
 
-/** Returns a page of a history. Refuses with 400 `invalidCursor` if it has no message `before`. */
+/** Returns a page of a history. Rejects with 400 `invalidCursor` if the message `before` does not exist. */
 export function pageIn(history: History, { limit, before }: PageQuery): HistoryPage {
   const { messages } = history
   const end = before === undefined ? messages.length : messages.findLastIndex(({ id }) => id === before)
-  if (end < 0) refuse(400, 'invalidCursor', 'The conversation has no message with this id any more. Read it again from its end.')
+  if (end < 0) refuse(400, 'invalidCursor', 'The conversation no longer has a message with this id. Read it again from the end.')
   const start = Math.max(0, end - limit)
   return { ...history, messages: messages.slice(start, end), hasEarlier: start > 0 }
 }
 
-/** Records to read first per message. */
+/** Number of records to read initially per message. */
 const recordsPerMessage = 3
 const leastRecords = 64
 
-/** Returns a page of a history and reads no more of its log than necessary. */
+/** Returns a page of a history. Reads no more of the log than necessary. */
 export async function readPage(lastOf: LastOf, sessionId: string, query: PageQuery): Promise<HistoryPage> {
   for await (const { records, isWhole } of endsOf(lastOf, Math.max(leastRecords, query.limit * recordsPerMessage))) {
     if (isWhole) return pageIn(historyIn(records, sessionId), query)
@@ -69,13 +69,13 @@ export async function readPage(lastOf: LastOf, sessionId: string, query: PageQue
   return pageIn(historyIn([], sessionId), query)
 }
 
-/** Returns the end of a history as far as the last records determine it; `undefined` if they do not. */
+/** Returns the end of a history, or `undefined` if the last records do not determine it. */
 function endIn(records: readonly SessionRecord[], sessionId: string): (History & { isWhole: boolean }) | undefined {
-  // Queued messages come after the last ended loop.
+  // Queued messages follow the last ended loop.
   if (!records.some(({ entry }) => entry.type === 'loopEnd' || entry.type === 'loop')) return undefined
   const session = sessionOf(records, sessionId)
   const begun = new Set(records.flatMap(({ entry, loopId }) => (entry.type === 'loopStart' || entry.type === 'loop' ? [loopId] : [])))
-  // The order of several open loops is unknown here.
+  // These records do not determine the order of several open loops.
   if (session.loops.filter(({ loopId }) => !begun.has(loopId)).length > 1) return undefined
   const history = historyIn(records, sessionId)
   if (history.loopId === undefined) return undefined
@@ -83,12 +83,12 @@ function endIn(records: readonly SessionRecord[], sessionId: string): (History &
   const [first] = chain
   const isRoot = first !== undefined && begun.has(first.loopId) && first.parentLoopId === undefined
   if (isRoot || chain.some((loop) => loop?.base !== undefined)) return { ...history, isWhole: true }
-  // The response of these results is in earlier records.
+  // Earlier records contain the response of these results.
   const start = history.messages.findIndex(({ role }) => role !== 'toolResult')
   return start < 0 ? undefined : { ...history, messages: history.messages.slice(start), isWhole: false }
 }
 
-/** A loop without the agent, which all loops of the session share. */
+/** A loop without the agent id, which all loops of the session share. */
 export type PagedLoop = Omit<LoopRecord, 'agentId'>
 
 /** A page of loops, in order. */
@@ -98,11 +98,11 @@ export interface LoopPage {
   hasEarlier: boolean
 }
 
-/** Records to read first per loop. */
+/** Number of records to read initially per loop. */
 const recordsPerLoop = 8
 
 /**
- * Returns the last loops, or those before the one with this id, and reads no more of the log than necessary. Refuses with 400
+ * Returns the last loops, or the loops before the one with this id. Reads no more of the log than necessary. Rejects with 400
  * `invalidCursor` for an unknown loop.
  */
 export async function readLoops(lastOf: LastOf, sessionId: string, { limit, before }: PageQuery): Promise<LoopPage> {
@@ -115,7 +115,7 @@ export async function readLoops(lastOf: LastOf, sessionId: string, { limit, befo
   refuse(400, 'invalidCursor', 'The session has no loop with this id. Read its loops again from the end.')
 }
 
-/** Returns the loops whose start is among the records: these are complete. */
+/** Returns the loops whose start is among the records, because only these are complete. */
 function begunIn(records: readonly SessionRecord[], sessionId: string): PagedLoop[] {
   const begun = new Set(records.flatMap(({ entry, loopId }) => (entry.type === 'loopStart' || entry.type === 'loop' ? [loopId] : [])))
   const whole = sessionOf(records, sessionId).loops.filter(({ loopId }) => begun.has(loopId))

@@ -22,7 +22,7 @@ import { mediaFormOf, ownMediaIn } from './own-media.ts'
 
 /**
  * Adds the routes of `useChat`: `POST /chat`, `GET /chat/stream` (204 without an active run), and `GET /chat` for the messages of
- * a conversation. Stop with `POST /stop`. `GET /chat/turns` notifies a client of turns of others.
+ * a conversation. Stop runs with `POST /stop`. `GET /chat/turns` notifies a client of other clients' turns.
  *
  * Source: docs/reference/ui-protocols.md
  */
@@ -45,13 +45,14 @@ export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): vo
     const came = saysNothing ? undefined : await gateway.command({ type: 'turn', ...turn })
     const knownSteps = answer?.steps ?? 0
     if (came?.run === undefined) {
-      const about = message === undefined ? answer && { answerId: answer.id, knownSteps } : { to: message.id }
+      const decided = decisions.map(({ toolCallId }) => toolCallId)
+      const about = message === undefined ? answer && { answerId: answer.id, knownSteps, decided } : { to: message.id }
       return historyStream(gateway, options, about)
     }
     const { run, isJoined, since, replyTo } = came
     if (since !== undefined) return chatStream(gateway, run, options, { isSeen: untilResolved(since) })
     if (message === undefined && !isAgain) return chatStream(gateway, run, options, { knownSteps })
-    // A continued or joined run has data that the client lacks.
+    // A continued or joined run contains data that the client does not have.
     return chatStream(gateway, run, options, { to: isJoined ? message?.id : replyTo, restate: true })
   })
   app.get('/chat/stream', async (c) => {
@@ -59,7 +60,7 @@ export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): vo
     const loopId = await gateway.read.running()
     options.streams.assertRoom(gateway.caller)
     if (loopId !== undefined) return chatStream(gateway, { loopId }, options, { restate: true })
-    // A reloaded client gets its pending calls, as from the run.
+    // A reloaded client receives its pending calls, as from the run.
     if ((await gateway.read.clientCalls()).length > 0) return historyStream(gateway, options)
     return c.body(null, 204)
   })
@@ -72,11 +73,11 @@ export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): vo
 
 interface ChatStream {
   isSeen?: IsSeen
-  /** For a client without any part of the response. */
+  /** The client has no part of the response. */
   restate?: boolean
-  /** Steps of the response that the client has. */
+  /** Number of response steps that the client has. */
   knownSteps?: number
-  /** The steering message whose response begins. */
+  /** Steering message that the response follows. */
   to?: string | undefined
 }
 
@@ -94,14 +95,14 @@ async function chatStream(
   return eventStream(source, { ...options, caller: gateway.caller }, { writer, headers: uiMessageStreamHeaders })
 }
 
-/** Returns messages of the history as a complete response. Default: the last response. */
+/** Returns a response from the history as a complete stream. Default: the last response. */
 async function historyStream(gateway: SessionGateway, options: SessionRouteOptions, about: UiReplyOptions = {}): Promise<Response> {
   const { messages, approvals, clientCalls } = await gateway.read.history({ media: mediaFormOf(options) })
   const chunks = uiMessageReply(messages, { approvals, clientCalls, ...about })
   return new Response(chunks.map(uiMessageSse).join('') + uiMessageStreamEnd, { headers: uiMessageStreamHeaders })
 }
 
-/** The last message may contain files that this session stores. */
+/** The last message may refer to files that this session stores. */
 async function withOwnMedia(body: JsonObject, gateway: SessionGateway, options: SessionRouteOptions): Promise<JsonObject> {
   const { messages } = body
   const last = Array.isArray(messages) ? messages.at(-1) : undefined

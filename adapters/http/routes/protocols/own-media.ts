@@ -8,14 +8,14 @@ import type { SessionGateway } from '../../live/gateway/session-gateway.ts'
 import type { MediaForm } from '../../stream/event-source.ts'
 import type { SessionRouteOptions } from '../route-options.ts'
 
-/** Returns the form of large media for clients of other protocols: URLs of this server if `mediaBase` is set, else bytes. */
+/** Returns the form of large media in other protocols: URLs on this server if `mediaBase` is set, otherwise bytes. */
 export function mediaFormOf({ mediaBase }: Pick<SessionRouteOptions, 'mediaBase'>): MediaForm {
   return mediaBase === undefined ? 'bytes' : { base: mediaBase }
 }
 
 /**
- * Returns `message` of a body with the bytes of media that it references by URLs of this session. Refuses with 400 what the
- * session does not store.
+ * Returns a body's `message` with the bytes of media that it references by this session's URLs. Rejects media that the session does not
+ * store with 400.
  */
 export async function ownMediaIn(message: JsonValue, gateway: SessionGateway, { mediaBase }: SessionRouteOptions): Promise<JsonValue> {
   if (mediaBase === undefined || !isJsonObject(message) || !Array.isArray(message.parts)) return message
@@ -28,6 +28,6 @@ async function ownOf(part: JsonValue, gateway: SessionGateway, address: string):
   const hash = part.url.slice(address.length)
   const media = isHash(hash) ? await gateway.read.media(hash).catch(() => undefined) : undefined
   if (media === undefined)
-    refuse(400, 'invalidBody', 'A file of the message has an address under which this session keeps nothing. Send it again.')
+    refuse(400, 'invalidBody', 'A file in the message refers to a blob that this session does not have. Send the file again.')
   return { ...part, url: `data:${String(part.mediaType)};base64,${toBase64(media.bytes)}` }
 }

@@ -11,7 +11,7 @@ import {
   type SessionUpdate,
   type StopReason,
 } from '@agentclientprotocol/sdk'
-import type { TextContent } from '../../../../src/contract/message/content.ts'
+import type { Content, TextContent } from '../../../../src/contract/message/content.ts'
 import {
   type AgentEvent,
   type AgentRun,
@@ -22,6 +22,7 @@ import {
   type RunResult,
 } from '../../../../src/index.ts'
 import type { ApprovalRequestedEvent } from '../../../../src/loop.ts'
+import type { McpMentions } from '../../../../src/mcp/mentions/mentions.ts'
 import type { LoopRecord } from '../../../../src/session.ts'
 import { answerWithoutPage } from '../../../mcp/internal.ts'
 import type { Assistant } from '../assistant/assistant.ts'
@@ -33,9 +34,21 @@ import { Meter } from '../repl/meter.ts'
 import { diffOf, pastUpdates, toolCallOf, updatesOf } from './acp-updates.ts'
 import { type Asked, askEditor, untilOver } from './editor-questions.ts'
 
-/** Converts a prompt of the editor: text, images, linked and embedded files. Rejects with `ConfigError` for content that the model cannot receive. */
-async function promptFrom(blocks: readonly ContentBlock[]): Promise<PromptInput> {
-  const content = await Promise.all(blocks.map(blockFrom))
+/**
+ * Converts an editor prompt: text, images, linked and embedded files, and MCP prompts and resources that its text mentions. Rejects
+ * with `ConfigError` for content that the model cannot receive.
+ */
+async function promptFrom(blocks: readonly ContentBlock[], servers: readonly McpMentions[]): Promise<PromptInput> {
+  const [first, ...others] = blocks
+  const command = first?.type === 'text' ? first.text : ''
+  const commanded = servers.find((each) => each.isCommand(command))
+  const given: Content[] = await Promise.all((commanded === undefined ? blocks : others).map(blockFrom))
+  if (commanded !== undefined) {
+    const messages = await commanded.messages(command)
+    return given.length === 0 ? messages : [{ role: 'user', content: given }, ...messages]
+  }
+  const typed = blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n')
+  const content = [...(await Promise.all(servers.map((each) => each.resourcesIn(typed)))).flat(), ...given]
   const [only] = content
   if (content.length === 1 && only?.type === 'text') return only.text
   return { role: 'user', content, timestamp: Date.now() }
@@ -66,8 +79,10 @@ const modeWords = {
 export interface AcpSessionParts {
   client: AgentContext
   capabilities: ClientCapabilities
-  /** Records of the session so far. */
+  /** The session's records so far. */
   loops: readonly LoopRecord[]
+  /** Prompts and resources from its MCP servers. */
+  servers: readonly McpMentions[]
   /** Called when the conversation is closed. */
   closers: readonly (() => Promise<void>)[]
 }
@@ -77,19 +92,23 @@ export class AcpSession {
   readonly #assistant: Assistant
   readonly #client: AgentContext
   readonly #closers: readonly (() => Promise<void>)[]
+  readonly #servers: readonly McpMentions[]
+  /** The commands that the editor knows, as JSON. */
+  #offered = '[]'
   readonly #meter = new Meter()
   /** Shown file changes of the current run, by call. */
   readonly #changes = new Map<string, ProposedChange>()
-  /** The last updates to the editor, in order. */
+  /** Pending updates to the editor, in order. */
   #sent: Promise<void> = Promise.resolve()
   readonly #capabilities: ClientCapabilities
   #run: AgentRun | undefined
 
-  constructor(assistant: Assistant, { client, capabilities, closers, loops }: AcpSessionParts) {
+  constructor(assistant: Assistant, { client, capabilities, servers, closers, loops }: AcpSessionParts) {
     this.#assistant = assistant
     this.#client = client
     this.#capabilities = capabilities
     this.#closers = closers
+    this.#servers = servers
     this.#meter.begin(assistant.agent, loops)
   }
 
@@ -102,10 +121,31 @@ export class AcpSession {
     return { currentModeId: this.#assistant.permissions.mode, availableModes }
   }
 
-  /** Sends the history to the editor, which shows it. */
+  /** Sends the history to the editor for display. */
   async replay(): Promise<void> {
     for (const update of pastUpdates(this.#assistant.agent.messages, this.#assistant.root)) this.#notify(update)
     await this.#sent
+  }
+
+  /** Sends MCP server prompts to the editor as commands, now and after changes. */
+  async offerCommands(): Promise<void> {
+    for (const each of this.#servers) each.subscribe(() => this.#offer())
+    await Promise.all(this.#servers.map((each) => each.load()))
+    this.#offer()
+  }
+
+  #offer(): void {
+    const availableCommands = this.#servers
+      .flatMap((each) => each.commands)
+      .map(({ command, usage, description = '' }) => ({
+        name: command.slice(1),
+        description,
+        ...(usage !== '' && { input: { hint: usage } }),
+      }))
+    const offered = JSON.stringify(availableCommands)
+    if (offered === this.#offered) return
+    this.#offered = offered
+    this.#notify({ sessionUpdate: 'available_commands_update', availableCommands })
   }
 
   async setMode(mode: string): Promise<void> {
@@ -115,11 +155,11 @@ export class AcpSession {
     await this.#sent
   }
 
-  /** Sends a prompt, and resolves when it has ended and the editor has all updates. */
+  /** Sends a prompt. Resolves when the run has ended and the editor has received all updates. */
   async prompt(blocks: readonly ContentBlock[]): Promise<StopReason> {
     const { agent } = this.#assistant
     if (this.#run !== undefined) throw RequestError.invalidRequest(undefined, 'The agent is working. Cancel, or wait until it finishes.')
-    const input = await promptFrom(blocks)
+    const input = await promptFrom(blocks, this.#servers)
     const run = agent.send(input)
     this.#run = run
     this.#changes.clear()
@@ -162,13 +202,13 @@ export class AcpSession {
     return { client: this.#client, capabilities: this.#capabilities, sessionId: this.id }
   }
 
-  /** A disconnected editor gets nothing. */
+  /** Sends nothing to a disconnected editor. */
   #notify(update: SessionUpdate): void {
     const sessionId = this.id
     this.#sent = this.#sent.then(() => this.#client.notify(methods.client.session.update, { sessionId, update })).catch(() => undefined)
   }
 
-  /** Requests permission for a call from the editor; an error or no response denies it. */
+  /** Requests permission for a call from the editor. An error or no response denies the call. */
   async #ask(run: AgentRun, event: ApprovalRequestedEvent): Promise<void> {
     const { permissions, files, root } = this.#assistant
     const found = await triage(run, event, { permissions, files })
@@ -197,7 +237,7 @@ export class AcpSession {
     const rule = ruleFor(event)
     if (rule !== undefined && (option === 'session' || option === 'folder')) this.#assistant.permissions.add(rule, option)
     if (['once', 'session', 'folder'].includes(option)) run.approve(event)
-    else run.deny(event, 'The user did not allow this call.')
+    else run.deny(event, 'The user denied this call.')
   }
 }
 
@@ -213,7 +253,7 @@ function optionsFor(event: ApprovalRequestedEvent, canKeep: boolean): Permission
   ]
 }
 
-/** A failed run is an error of the request, so that the editor shows the reason. */
+/** A failed run fails the request, so that the editor shows the reason. */
 function stopReasonOf({ status, error, stopReason, rejection }: RunResult): StopReason {
   if (status === 'aborted') return 'cancelled'
   if (status === 'limit') return 'max_turn_requests'

@@ -10,6 +10,8 @@ import {
   RequestError,
 } from '@agentclientprotocol/sdk'
 import { type AgentTool, ConfigError, type Logger, PhiError } from '../../../../src/index.ts'
+import { mcpMentions } from '../../../../src/mcp/mentions/mentions.ts'
+import type { McpToolSet } from '../../../../src/mcp/tool-set.ts'
 import { mcpTools } from '../../../../src/tools.ts'
 import type { CliArguments } from '../args.ts'
 import { openAssistant } from '../assistant/assistant.ts'
@@ -22,7 +24,7 @@ import { type EditorFiles, EditorWorkspace } from './editor-workspace.ts'
 /** Maximum number of open sessions per editor. */
 const mostOpen = 64
 
-/** Options of an ACP server. */
+/** Options for an ACP server. */
 export interface AcpOptions {
   args: CliArguments
   logger: Logger
@@ -30,16 +32,17 @@ export interface AcpOptions {
 }
 
 /**
- * Serves an agent to an editor over standard input and output, by the Agent Client Protocol, until the editor leaves. Resolves with the exit code.
+ * Serves an agent to an editor over standard input and output with the Agent Client Protocol, until the editor disconnects. Resolves with
+ * the exit code.
  *
- * Nothing else may write to standard output meanwhile.
+ * No other code may write to standard output in the meantime.
  */
 export async function serveAcp(options: AcpOptions): Promise<number> {
   const sessions = new Sessions(options)
   const { stdin, stdout } = process
-  // The reader has closed the output: the end of the input follows.
+  // The reader has closed the output, so the end of the input follows.
   stdout.on('error', () => undefined)
-  // The same stream, which Node and the web describe in other words.
+  // Both types describe the same stream.
   const input = Readable.toWeb(stdin) as ReadableStream<Uint8Array>
   const connection = appOf(sessions, options).connect(ndJsonStream(Writable.toWeb(stdout), input))
   let code = 0
@@ -108,13 +111,13 @@ async function withErrors<Value>(act: () => Promise<Value>): Promise<Value> {
   }
 }
 
-/** Returns the folder of a session, as given by the editor. */
+/** Returns a session's folder, as specified by the editor. */
 interface Place {
   cwd: string
   mcpServers: readonly McpServer[]
 }
 
-/** The conversations that an editor has open. */
+/** Conversations that an editor has open. */
 class Sessions {
   capabilities: ClientCapabilities = {}
   readonly #options: AcpOptions
@@ -136,6 +139,8 @@ class Sessions {
 
   async begin(place: Place, client: AgentContext) {
     const session = await this.#opened(place, client, undefined)
+    // The editor knows the session after the response.
+    setImmediate(() => void session.offerCommands())
     return { sessionId: session.id, modes: session.modes }
   }
 
@@ -143,10 +148,11 @@ class Sessions {
     await this.find(sessionId)?.close()
     const session = await this.#opened(place, client, sessionId)
     await session.replay()
+    setImmediate(() => void session.offerCommands())
     return { modes: session.modes }
   }
 
-  /** The sessions of a directory, and nothing of others. */
+  /** Sessions of one directory only. */
   async list(cwd: string) {
     const { projectAt } = await import('../assistant/project.ts')
     const { fileSessionStore } = await import('../../index.ts')
@@ -183,10 +189,13 @@ class Sessions {
     )
     id = assistant.agent.sessionId
     try {
-      const { tools, closers } = await connectServers(mcpServers, assistant.root, logger)
+      const { tools, sets, closers } = await connectServers(mcpServers, assistant.root, logger)
       assistant.agent.setTools([...assistant.agent.settings.tools, ...tools])
       const loops = await recordedLoops(assistant)
-      const session = new AcpSession(assistant, { client, capabilities: this.capabilities, closers, loops })
+      const session = new AcpSession(assistant, {
+        ...{ client, capabilities: this.capabilities, closers, loops },
+        servers: [assistant.servers, mcpMentions(sets)],
+      })
       this.#open.set(id, session)
       return session
     } catch (error) {
@@ -214,19 +223,24 @@ class Sessions {
   }
 }
 
-/** The tools of servers, and how to leave these. */
+/** Server tools, and a function that disconnects the servers. */
 export interface ConnectedServers {
   tools: AgentTool[]
+  sets: McpToolSet[]
   closers: (() => Promise<void>)[]
 }
 
-/** Connects to the MCP servers of an editor. Their calls need an approval, and they may elicit input. If one is unreachable, closes all and rejects. */
+/**
+ * Connects to an editor's MCP servers. Their calls need approval, and they can elicit input. If a server is unreachable, closes all servers
+ * and rejects.
+ */
 async function connectServers(servers: readonly McpServer[], root: string, logger: Logger): Promise<ConnectedServers> {
-  const connected: ConnectedServers = { tools: [], closers: [] }
+  const connected: ConnectedServers = { tools: [], sets: [], closers: [] }
   try {
     for (const server of servers) {
       const tools = await mcpTools(await connectTo(server, root, logger), { prefix: server.name, logger })
       connected.closers.push(() => tools.close())
+      connected.sets.push(tools)
       connected.tools.push(...tools.map((tool) => ({ ...tool, needsApproval: true })))
     }
     return connected

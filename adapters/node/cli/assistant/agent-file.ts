@@ -1,5 +1,6 @@
 import { type AgentConfig, agentFromConfig, type ConfigHost, trustRequests } from '../../../../src/config.ts'
 import { type Agent, ConfigError, type Logger, type SessionStore } from '../../../../src/index.ts'
+import type { McpToolSet } from '../../../mcp/index.ts'
 import { loadConfigFile } from '../../config/index.ts'
 import type { EditedFiles } from '../changes/edited-files.ts'
 import { askTrust } from '../trust/ask-trust.ts'
@@ -13,7 +14,7 @@ export interface AgentFileOptions {
   hasSandbox: boolean
   /** Whether `--trust` was passed. */
   isTrusted: boolean
-  /** Tracks the file changes of tools. */
+  /** Tracks the file changes that tools make. */
   files: EditedFiles
   logger: Logger
 }
@@ -22,14 +23,14 @@ export interface AgentFileOptions {
 export interface FromFile {
   agent: Agent
   notes: string[]
-  /** A hash of the file and all code it runs; `undefined` if that code is not fully known. */
+  /** Hash of the file and all code that it runs, or `undefined` if the code is not fully known. */
   fingerprint: string | undefined
-  /** The names of the MCP servers in the file. */
-  servers: string[]
+  /** The tools, resources and prompts of the MCP servers in the file. */
+  servers: McpToolSet[]
 }
 
 /**
- * Creates the agent of `--config`. Asks the user to trust the file: once if all code that it runs is known, else each time. Stores its
+ * Creates the agent of `--config`. Asks the user to trust the file: once if all code that it runs is known, otherwise each time. Stores its
  * sessions unless the file sets `ephemeral`. Throws `ConfigError` for an invalid file, or if trust is denied.
  */
 export async function agentFromFile(
@@ -55,21 +56,33 @@ export async function agentFromFile(
     if (trust && fingerprint !== undefined) trusted.add(loaded.path, fingerprint)
   }
   const notes = loaded.warnings.map(({ message }) => `${path}: ${message}`)
-  const host = { ...loaded.host, trust, tools: watchedTools(loaded.host, files) }
+  const servers: McpToolSet[] = []
+  const host = { ...loaded.host, ...rememberingSets(loaded.host, servers), trust, tools: watchedTools(loaded.host, files) }
   const agent = await agentFromConfig(loaded.config, host).catch((error: unknown) => {
     if (!ConfigError.isInstance(error)) throw error
-    // An unknown key may explain a missing one.
+    // An unknown key may explain a missing key.
     const others = error.code === 'untrusted' ? 'Open it once in a terminal to confirm, or pass --trust.' : notes.join(' ')
     throw others === '' ? error : new ConfigError(error.code, `${error.message} ${others}`, { cause: error })
   })
   const { scope } = loaded.config.session ?? {}
   if (scope === undefined && agent.settings.session === undefined) agent.configure({ session: store })
-  const servers = [...(loaded.config.tools?.instances ?? []), ...(loaded.config.mcp?.servers ?? [])]
   return {
     agent,
     fingerprint,
     notes: [...notes, ...othersIn(path, loaded.config.agent)],
-    servers: servers.flatMap(({ name, enabled }) => (enabled === false ? [] : [name])),
+    servers,
+  }
+}
+
+/** Adds every connected set of MCP tools to `sets`. */
+function rememberingSets({ connectMcp }: ConfigHost, sets: McpToolSet[]): Pick<ConfigHost, 'connectMcp'> {
+  if (connectMcp === undefined) return {}
+  return {
+    connectMcp: async (server) => {
+      const set = await connectMcp(server)
+      sets.push(set)
+      return set
+    },
   }
 }
 
@@ -82,7 +95,7 @@ function watchedTools({ tools = [], workspace }: ConfigHost, files: EditedFiles)
   }
 }
 
-/** Returns a note about agents in the file that phi does not open. */
+/** Returns a note about agents in the file that phi ignores. */
 function othersIn(path: string, agent: AgentConfig['agent']): string[] {
   const names = (agent?.instances ?? []).map(({ name = 'unnamed' }) => name)
   if (names.length === 0) return []

@@ -9,6 +9,7 @@ import {
   type SessionStore,
   type ThinkingLevel,
 } from '../../../../src/index.ts'
+import { type McpMentions, mcpMentions } from '../../../../src/mcp/mentions/mentions.ts'
 import type { Workspace } from '../../../../src/tools.ts'
 import { modelFromEnv } from '../../../env/index.ts'
 import { fileSessionStore, nodeWorkspace } from '../../index.ts'
@@ -24,34 +25,37 @@ import { KeptRules } from './kept-files.ts'
 import { type ListedSession, latestSessions } from './latest-sessions.ts'
 import { OpenSessions } from './open-sessions.ts'
 import { localTools, type Project, projectAt } from './project.ts'
+import { contextOf } from './run-context.ts'
 import { withUserSkills } from './user-skills.ts'
 
 /** A local HTTP server for the agent, with the web app. */
 export interface ServedAgent {
-  /** Returns the URL of the web app with its token, optionally of a session. */
+  /** Returns the web app's URL with its token, optionally for a session. */
   link(sessionId?: string): string
-  /** Returns the web app's agent for a session, which both use from now on. A previously shared session stays with the web app. */
+  /**
+   * Returns the web app's agent for a session, which terminal and web app then share. A previously shared session stays with the web app.
+   */
   open(sessionId: string): Promise<Agent>
-  /** Makes the web app use this agent of the terminal. */
+  /** Makes the web app use the terminal's agent. */
   share(agent: Agent): Promise<void>
   close(): Promise<void>
 }
 
-/** The agent of a command line with its sessions, permissions and files. */
+/** The agent for a command line, with its sessions, permissions and files. */
 export interface Assistant {
   readonly agent: Agent
   readonly store: SessionStore
-  /** The session directory; `undefined` if sessions are in memory. */
+  /** The session directory, or `undefined` if sessions are in memory. */
   readonly sessions: string | undefined
   readonly root: string
   /** Notes for the user. */
   readonly notes: readonly string[]
-  /** The names of the agent's MCP servers. */
-  readonly servers: readonly string[]
+  /** The prompts and resources of the agent's MCP servers. */
+  readonly servers: McpMentions
   readonly permissions: Permissions
   readonly files: EditedFiles
   readonly snapshots: FileSnapshots
-  /** The project storage; `undefined` if nothing is stored. */
+  /** The project storage, or `undefined` if nothing is stored. */
   readonly project: Project | undefined
   /** The local web server, once `/open` has started it. Closed with the assistant. */
   served: ServedAgent | undefined
@@ -63,9 +67,9 @@ export interface Assistant {
   goOnWith(agent: Agent): void
   /** Resumes another session and replaces `agent`. Resolves with notes for the user. */
   reopen(sessionId: string): Promise<string[]>
-  /** Starts a new session; the previous one stays stored. */
+  /** Starts a new session. The previous session stays stored. */
   renew(): Promise<void>
-  /** Releases all resources. All messages are stored when it resolves. */
+  /** Releases all resources. Resolves when all messages are stored. */
   close(): Promise<void>
 }
 
@@ -87,21 +91,22 @@ interface Beginning
 /** The environment that opens an assistant. */
 export interface Surroundings {
   isLive: boolean
-  /** The working directory of tools. Default: that of this process. */
+  /** Working directory for tools. Default: this process's working directory. */
   directory?: string
-  /** Wraps the workspace of the tools; see `EditedFiles`. */
+  /** Wraps the tools' workspace. See `EditedFiles`. */
   through?: (workspace: Workspace) => Workspace
-  /** Asks the user to choose a session. Default: the last one. */
+  /** Lets the user choose a session. Default: the last session. */
   choose?: (sessions: readonly ListedSession[]) => Promise<ListedSession>
   logger: Logger
 }
 
-/** Creates the assistant. Throws `ConfigError` for an unusable command line, `SessionError` for an unreadable session. */
+/** Creates the assistant. Throws `ConfigError` for an unusable command line, or `SessionError` for an unreadable session. */
 export async function openAssistant(args: CliArguments, surroundings: Surroundings): Promise<Assistant> {
   const beginning = args.demo === true ? demo(args, surroundings) : await own(args, surroundings)
   const assistant = new OpenAssistant(beginning)
   try {
     if (isLevel(args.thinking)) assistant.agent.configure({ thinking: args.thinking })
+    if (args.context !== undefined) assistant.agent.configure({ context: contextOf(args.context, assistant.agent.settings.context) })
     if (args.resume !== undefined)
       assistant.notes.push(...(await assistant.reopen(await chosen(args.resume, beginning, surroundings.choose))))
     else await assistant.enter()
@@ -118,7 +123,7 @@ class OpenAssistant implements Assistant {
   readonly sessions: string | undefined
   readonly root: string
   readonly notes: string[]
-  readonly servers: readonly string[]
+  readonly servers: McpMentions
   readonly permissions: Permissions
   readonly files: EditedFiles
   readonly snapshots: FileSnapshots
@@ -208,10 +213,22 @@ function demo(args: CliArguments, { isLive, logger }: Surroundings): Beginning {
   const watched = files.watched(tools, nodeWorkspace(root))
   const agent = new Agent({ model: demoModel(isLive ? 12 : 0), tools: watched, systemPrompt: systemPrompt(root), session: store, logger })
   const permissions = new Permissions(modeOf(args), undefined)
-  return { agent, root, store, sessions: undefined, notes, servers: [], permissions, files, snapshots, project: undefined, remove }
+  return {
+    agent,
+    root,
+    store,
+    sessions: undefined,
+    notes,
+    servers: mcpMentions([]),
+    permissions,
+    files,
+    snapshots,
+    project: undefined,
+    remove,
+  }
 }
 
-/** Opens the assistant of this directory or of an agent file. `--model` applies to both. */
+/** Opens the assistant for this directory or for an agent file. `--model` applies to both. */
 async function own(args: CliArguments, { directory = process.cwd(), through, logger }: Surroundings): Promise<Beginning> {
   const { config, model, sandbox, trust } = args
   const project = projectAt(directory)
@@ -228,13 +245,13 @@ async function own(args: CliArguments, { directory = process.cwd(), through, log
     const watched = tools.length === 0 ? tools : files.watched(tools, nodeWorkspace(root))
     const settings = { model: chosenModel, tools: watched, systemPrompt: systemPrompt(root), session: store, logger }
     const agent = new Agent({ ...settings, ...(skills !== undefined && { skills }) })
-    return { ...place, agent, notes: [...local.notes, ...notes], servers: [], permissions: permissionsOf('phi') }
+    return { ...place, agent, notes: [...local.notes, ...notes], servers: mcpMentions([]), permissions: permissionsOf('phi') }
   }
   const { agentFromFile } = await import('./agent-file.ts').catch(missingPart)
   const options = { project, store, hasSandbox: sandbox !== false, isTrusted: trust === true, files, logger }
   const { agent, notes, servers, fingerprint } = await agentFromFile(config, options)
   if (model !== undefined) agent.configure({ model: await modelFromEnv(model) })
-  return { ...place, agent, notes, servers, permissions: permissionsOf(fingerprint) }
+  return { ...place, agent, notes, servers: mcpMentions(servers), permissions: permissionsOf(fingerprint) }
 }
 
 /** `--yes` means `--mode all`. */
@@ -242,12 +259,12 @@ function modeOf({ mode, yes }: CliArguments): PermissionMode {
   return mode ?? (yes === true ? 'all' : 'ask')
 }
 
-/** Returns stored rules; `undefined` if the agent file's code is not fully known, or if tools could write the rules. */
+/** Returns stored rules, or `undefined` if the agent file's code is not fully known, or if tools could write the rules. */
 function keptRules({ root, home, permissions }: Project, speaker: string | undefined): KeptRules | undefined {
   return speaker === undefined || isWithin(root, resolve(home)) ? undefined : new KeptRules(permissions, speaker)
 }
 
-/** zod is an optional peer dependency: only agent files need it. */
+/** zod is an optional peer dependency that only agent files need. */
 function missingPart(error: unknown): never {
   if (!(error instanceof Error) || !/package 'zod'/.test(error.message)) throw error
   throw missingPackage('phi --config FILE', ['zod'], error)
@@ -264,7 +281,7 @@ async function chosen(wanted: string | true, { store, project }: Beginning, choo
   if (typeof wanted === 'string') return wanted
   const found = (await latestSessions(store, project)).filter(({ summary }) => summary.error === undefined)
   const [last] = found.toSorted((a, b) => b.summary.lastActiveAt - a.summary.lastActiveAt)
-  if (last === undefined) throw new ConfigError('invalidOption', 'There is no session of this directory to resume. Start one with phi.')
+  if (last === undefined) throw new ConfigError('invalidOption', 'This directory has no session to resume. Start one with phi.')
   const { summary } = choose === undefined || found.length === 1 ? last : await choose(found)
   return summary.sessionId
 }
@@ -272,7 +289,7 @@ async function chosen(wanted: string | true, { store, project }: Beginning, choo
 /** All thinking levels. */
 export const levels: readonly ThinkingLevel[] = thinkingLevel.words
 
-/** Whether `word` is a thinking level. */
+/** Returns whether `word` is a thinking level. */
 export function isLevel(word: string | undefined): word is ThinkingLevel {
   return levels.some((level) => level === word)
 }

@@ -6,10 +6,12 @@ import { escapeInvisible } from '../../../../src/store.ts'
 import { replaceKept } from './kept-files.ts'
 import type { Project } from './project.ts'
 
-/** The most one-shot sessions to remember; older ones count as conversations. */
+/** Maximum one-shot sessions to remember. Older ones count as conversations. */
 const mostOneShots = 1000
 
-/** Remembers sessions of one-shot prompts, which lists show separately: one line per session in a file. An unreadable file counts as empty. */
+/**
+ * Remembers sessions of one-shot prompts, which lists show separately: one line per session in a file. An unreadable file counts as empty.
+ */
 export class OneShots {
   readonly #file: string
 
@@ -56,7 +58,7 @@ export class OneShots {
   }
 }
 
-/** The most sessions to read, and to list of each kind. */
+/** Maximum sessions to read, and to list per kind. */
 const most = { looked: 60, listed: 10 }
 
 /** A listed session of this directory. */
@@ -90,7 +92,7 @@ function described({ sessionId, title, messages, lastActiveAt, error }: SessionS
     : `${sessionId} cannot be read: ${error.message}`
 }
 
-/** Asks the user to choose a session; Enter selects the first. Throws `ConfigError` for an invalid choice. */
+/** Asks the user to choose a session. Enter selects the first. Throws `ConfigError` for an invalid choice. */
 export async function chooseSession(sessions: readonly ListedSession[]): Promise<ListedSession> {
   const { stdin, stderr } = process
   for (const line of sessionLines(sessions)) stderr.write(`${escapeInvisible(line)}\n`)
@@ -100,8 +102,7 @@ export async function chooseSession(sessions: readonly ListedSession[]): Promise
   try {
     const answer = (await terminal.question('Which session? [1] ', { signal: left.signal })).trim()
     const found = sessions[answer === '' ? 0 : Number(answer) - 1]
-    if (found === undefined)
-      throw new ConfigError('invalidOption', `There is no session ${JSON.stringify(answer.slice(0, 20))} in the list.`)
+    if (found === undefined) throw new ConfigError('invalidOption', `Session ${JSON.stringify(answer.slice(0, 20))} is not in the list.`)
     return found
   } catch (error) {
     if (!left.signal.aborted) throw error

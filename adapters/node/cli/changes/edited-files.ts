@@ -11,29 +11,29 @@ interface AskedCall {
 }
 
 /**
- * Wraps the tools that change files: each call needs an approval, its change can be shown, and the old content is kept.
+ * Wraps the tools that change files. Each call needs an approval, can be shown as a change, and is preceded by a snapshot.
  *
  * **Contract**
- * - The shown change is what happens: if the file has changed since, the call fails and says so.
- * - Before a change, the old content is stored in `snapshots`; if that fails, the file is not changed.
+ * - Only the displayed change is applied. If the file has changed since then, the call fails with an explanation.
+ * - Before a change, the old content is stored in `snapshots`. If that fails, the file is not changed.
  */
 export class EditedFiles {
   readonly #workspaces = new Map<string, Workspace>()
   readonly #snapshots: FileSnapshots
   /** Shown changes by call. */
   readonly #shown = new Map<string, Proposal>()
-  /** Text of the user that replaces the call's own. */
+  /** The user's text, which replaces the call's text. */
   readonly #amended = new Map<string, string>()
 
   readonly #through: ((workspace: Workspace) => Workspace) | undefined
 
-  /** With `through`, tools for one file use its view of the workspace. */
+  /** If `through` is given, tools that change one file use its view of the workspace. */
   constructor(snapshots: FileSnapshots, through?: (workspace: Workspace) => Workspace) {
     this.#snapshots = snapshots
     this.#through = through
   }
 
-  /** Returns the tools of a workspace, with those that change files wrapped. */
+  /** Returns a workspace's tools, and wraps those that change files. */
   watched(tools: Iterable<AgentTool>, given: Workspace): AgentTool[] {
     const workspace = this.#through?.(given) ?? given
     const own = this.#through === undefined ? [] : [readFileTool({ workspace }), writeFileTool({ workspace }), editFileTool({ workspace })]
@@ -45,7 +45,10 @@ export class EditedFiles {
     })
   }
 
-  /** Returns the change of a call, which then may do only that; `undefined` for a call without a file change, and if tools work in several folders. */
+  /**
+   * Returns the change that a call would make. The call is then limited to this change. Returns `undefined` for a call without a file
+   * change, and if tools work in several folders.
+   */
   async propose(call: AskedCall, signal: AbortSignal): Promise<Proposal | undefined> {
     const [workspace, ...others] = this.#workspaces.values()
     if (!isEditing(call.toolName) || workspace === undefined || others.length > 0) return undefined
@@ -54,7 +57,7 @@ export class EditedFiles {
     return proposal
   }
 
-  /** Replaces the text that a shown call writes. */
+  /** Replaces the text that a displayed call writes. */
   amend(toolCallId: string, text: string): void {
     this.#amended.set(toolCallId, text)
   }
@@ -72,12 +75,12 @@ export class EditedFiles {
         this.#amended.delete(toolCallId)
         if (typeof path !== 'string') return tool.execute(args, ctx)
         if (shown !== undefined && (await versionOf(path, workspace, signal)) !== shown.version)
-          throw new ToolError('failed', `${path} was changed while the user looked at the change; nothing was written. Read it again.`)
+          throw new ToolError('failed', `${path} changed while the user reviewed the edit, so nothing was written. Read it again.`)
         return this.#snapshots.around({ workspace, path, signal }, async () => {
           if (amended === undefined) return tool.execute(args, ctx)
           const bytes = new TextEncoder().encode(amended)
           await workspace.write(path, bytes, { ifMatch: shown?.version ?? null, signal })
-          return `The user changed what you wanted to write before it was written. Read ${path} to see what is there now.`
+          return `The user modified your edit before it was written. Read ${path} to see the result.`
         })
       },
     }

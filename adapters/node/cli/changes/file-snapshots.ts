@@ -5,43 +5,47 @@ import { errorText } from '../../../../src/contract/errors.ts'
 import { ToolError } from '../../../../src/index.ts'
 import { type Workspace, WorkspaceError } from '../../../../src/tools.ts'
 
-/** A change of a file: hashes of its content before and after, `null` without a file. */
+/** A change to a file: hashes of its content before and after, or `null` if there is no file. */
 export interface KeptChange {
-  /** Length of the history at that time. */
+  /** The history's length at the time of the change. */
   position: number
-  /** Of the workspace that the path is in. */
+  /** Id of the workspace that contains the path. */
   root: string
   path: string
   before: string | null
   after: string | null
 }
 
-/** A changed file: its content before the first change and now; `null` without a file, `undefined` if unreadable. */
+/**
+ * A changed file, with its content before the first change and now. The content is `null` if there is no file, or `undefined` if
+ * unreadable.
+ */
 export interface TouchedFile {
   path: string
   before: Uint8Array | null
   now: Uint8Array | null | undefined
 }
 
-/** How taking back went. */
+/** Result of an undo. */
 export interface TakenBack {
-  /** Files that are as they were. */
+  /** Restored files. */
   files: string[]
-  /** Sentences about those that are not. */
+  /** Messages about files that were not restored. */
   notes: string[]
 }
 
-/** Larger files are not kept. Bytes. */
+/** Maximum size in bytes of a file to snapshot. */
 const largestKept = 20 * 1024 * 1024
 /** Snapshots are deleted after this many days without a change. */
 const keptDays = 30
 
 /**
- * Stores contents of files before tools change them, per session, in a separate folder outside the workspace: `/undo` and `/diff` need no git.
+ * Stores file contents before tools change them, per session, in a folder outside the workspace, so that `/undo` and `/diff` work without
+ * git.
  *
  * **Contract**
- * - Bytes are written before the change that they were before of, and are named by their hash: a kill in between leaves the file, or both.
- * - A file that another program has changed since is not touched, and is named.
+ * - A snapshot, named by its hash, is written before the change. If the process is killed in between, the file is unchanged.
+ * - Does not modify files that another program has changed since then, and reports them.
  */
 export class FileSnapshots {
   readonly #directory: string
@@ -54,12 +58,12 @@ export class FileSnapshots {
     this.#directory = directory
   }
 
-  /** Whether changes in this workspace can be undone. */
+  /** Returns whether changes in this workspace can be undone. */
   knows(workspace: Workspace): void {
     this.#workspaces.set(workspace.root, workspace)
   }
 
-  /** Opens the snapshots of a session whose history has `position()` messages. Deletes those of sessions unused for 30 days. */
+  /** Opens the snapshots for a session whose history has `position()` messages. Deletes the snapshots for sessions unused for 30 days. */
   async enter(sessionId: string, position: () => number): Promise<void> {
     this.#position = position
     this.#place = join(this.#directory, createHash('sha256').update(sessionId).digest('hex').slice(0, 32))
@@ -81,7 +85,7 @@ export class FileSnapshots {
     return result
   }
 
-  /** Returns the changed files of the session, each once: the content before its first change, `null` without a file. */
+  /** Returns each file changed in the session with the content before its first change, or `null` if it did not exist. */
   async touched(): Promise<TouchedFile[]> {
     const first = new Map<string, KeptChange>()
     for (const change of this.#changes) if (!first.has(placeOf(change))) first.set(placeOf(change), change)
@@ -121,8 +125,8 @@ export class FileSnapshots {
     const workspace = this.#workspaces.get(root)
     if (workspace === undefined) return `${path} was not restored: ${root} is not open.`
     const now = await bytesAt(workspace, path, signal).catch(() => undefined)
-    if (now === undefined) return `${path} was not restored: it cannot be read.`
-    if ((now === null ? null : hashOf(now)) !== after) return `${path} was not restored: it changed since.`
+    if (now === undefined) return `${path} was not restored: it is unreadable.`
+    if ((now === null ? null : hashOf(now)) !== after) return `${path} was not restored: it has changed since.`
     try {
       if (before === null) {
         if (now !== null) await workspace.remove(path, { signal })
@@ -156,7 +160,7 @@ export class FileSnapshots {
     await appendFile(join(this.#place, 'changes.jsonl'), `${JSON.stringify(change)}\n`, { mode: 0o600 })
   }
 
-  /** Readers see the old file or the new one. */
+  /** Readers see either the old or the new file. */
   async #write(path: string, data: string | Uint8Array): Promise<void> {
     const draft = `${path}.${process.pid}`
     await mkdir(this.#place, { recursive: true, mode: 0o700 })
@@ -175,7 +179,7 @@ export class FileSnapshots {
   }
 }
 
-/** Returns the content at `path`: `null` without a file, `undefined` if it is too large. */
+/** Returns the content at `path`: `null` if the file does not exist, `undefined` if it is too large. */
 async function bytesAt(workspace: Workspace, path: string, signal: AbortSignal): Promise<Uint8Array | null | undefined> {
   try {
     const { kind, size } = await workspace.stat(path, { signal })
@@ -195,7 +199,7 @@ function hashOf(bytes: Uint8Array): string {
   return `sha256-${createHash('sha256').update(bytes).digest('hex')}`
 }
 
-/** A truncated line is ignored. */
+/** Ignores a truncated line. */
 function changeIn(line: string): KeptChange[] {
   try {
     const { position, root, path, before, after }: Record<string, unknown> = Object(JSON.parse(line))

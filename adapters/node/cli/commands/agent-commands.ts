@@ -24,7 +24,7 @@ export const model: Command = {
   },
 }
 
-/** Returns the models that the agent file names. */
+/** Returns the models in the agent file. */
 function choicesOf({ settings }: Agent): ReadonlyMap<string, Model> {
   return new Map(Object.entries(settings.choices?.models ?? {}))
 }
@@ -32,7 +32,7 @@ function choicesOf({ settings }: Agent): ReadonlyMap<string, Model> {
 /** The last list of `/models`, for selection by number. */
 let listed: readonly KnownModel[] = []
 
-/** The most models in a list. */
+/** Maximum models in a list. */
 const mostModels = 30
 
 /** `/models`: lists the available models. */
@@ -57,7 +57,7 @@ export const models: Command = {
 async function nameOf(wanted: string): Promise<string> {
   if (/^\d{1,3}$/.test(wanted)) {
     const found = listed[Number(wanted) - 1]
-    if (found === undefined) throw new ConfigError('invalidOption', `There is no model ${wanted} in the list. /models shows the list.`)
+    if (found === undefined) throw new ConfigError('invalidOption', `Model ${wanted} is not in the list. /models shows the list.`)
     return found.name
   }
   if (wanted.includes('/')) return wanted
@@ -66,7 +66,7 @@ async function nameOf(wanted: string): Promise<string> {
   if (first === undefined) return wanted
   const exact = found.find(({ name }) => name.endsWith(`/${wanted}`))
   if (exact === undefined && others.length > 0)
-    throw new ConfigError('invalidOption', `${found.length} models have "${wanted}" in their name; /models ${wanted} lists them.`)
+    throw new ConfigError('invalidOption', `${found.length} model names contain "${wanted}". /models ${wanted} lists them.`)
   return (exact ?? first).name
 }
 
@@ -122,15 +122,15 @@ export const mcp: Command = {
   isAnytime: true,
   run({ assistant: { agent, servers }, screen }) {
     const { plain, paint } = screen.paint
-    if (servers.length === 0) screen.line(paint('dim', '  none; add servers in an agent file: phi --config agent.toml'))
-    for (const server of servers) {
+    if (servers.servers.length === 0) screen.line(paint('dim', '  none; add servers in an agent file: phi --config agent.toml'))
+    for (const server of servers.servers) {
       const own = agent.settings.tools.filter(({ name }) => name.startsWith(`${server}__`)).map(({ name }) => name)
       screen.line(plain(`  ${server}: ${own.join(', ') || 'no tools'}`))
     }
   },
 }
 
-/** `/usage`: shows tokens, cost and context use of the session. */
+/** `/usage`: shows the session's tokens, cost and context use. */
 export const usage: Command = {
   argument: '',
   help: 'show tokens, cost and context use',
@@ -184,7 +184,7 @@ export const permissions: Command = {
     const [, number] = /^remove\s+(\d{1,3})$/.exec(argument) ?? []
     if (number !== undefined) {
       if (held.list()[Number(number) - 1] === undefined)
-        throw new ConfigError('invalidOption', `There is no rule ${number}. /permissions lists the rules.`)
+        throw new ConfigError('invalidOption', `Rule ${number} does not exist. /permissions lists the rules.`)
       held.remove(Number(number) - 1)
     } else if (isMode(argument)) held.mode = argument
     else if (argument !== '')

@@ -1,3 +1,4 @@
+import { shortened } from '../../../../src/base/text/characters.ts'
 import { ownOf } from '../../../../src/contract/json.ts'
 import { meant } from '../../../../src/contract/shape/nearest-name.ts'
 import { ConfigError } from '../../../../src/index.ts'
@@ -38,11 +39,14 @@ export function commandNames(line: string): string[] {
   return [...Object.keys(commands), ...Object.keys(aliases)].map((name) => `/${name}`).filter((name) => name.startsWith(line))
 }
 
-/** Runs the slash command in `line`. Rejects with `ConfigError` for an unknown name. */
+/**
+ * Runs the slash command in `line`: a phi command, or `/server:prompt` for an MCP prompt. Rejects with `ConfigError` for an unknown name.
+ */
 export async function runCommand(host: CommandHost, line: string): Promise<void> {
   const [, word = '', argument = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? []
   const name = ownOf(aliases, word) ?? word
   const command = ownOf(commands, name)
+  if (command === undefined && word.includes(':')) return runPrompt(host, word, argument)
   if (command === undefined) {
     const instead = meant(word, [...Object.keys(commands), ...Object.keys(aliases)])
     const hint = instead === undefined ? '' : `Did you mean /${instead}? `
@@ -53,16 +57,38 @@ export async function runCommand(host: CommandHost, line: string): Promise<void>
   await command.run(host, argument.trim())
 }
 
+/** Sends an MCP prompt's messages. */
+async function runPrompt(host: CommandHost, word: string, argument: string): Promise<void> {
+  const check = () => {
+    if (host.isBusy) throw new ConfigError('invalidOption', `/${word} is not available while the agent works. Ctrl-C stops it.`)
+  }
+  check()
+  const messages = await host.assistant.servers.messages(`/${word} ${argument}`)
+  check()
+  host.begin(host.assistant.agent.send(messages))
+}
+
+/** Returns the help lines for MCP prompts. */
+const mostPrompts = 30
+
+const oneLineOf = (text: string): string => shortened(text.replaceAll(/\s+/g, ' ').trim(), 100)
+
 const keys = [
   'Enter while the agent works sends a steering message. Ctrl-C stops the agent; at an empty prompt it exits.',
-  'Alt-Enter, Ctrl-J or a final backslash: new line. @ attaches a file, ! runs a command. Tab completes.',
+  'Alt-Enter, Ctrl-J or a final backslash: new line. @ attaches a file, @server:uri a resource of an MCP server, ! runs a command. Tab completes.',
   'Shift-Tab: approval mode. Ctrl-R: search your prompts. Ctrl-G: open your editor. Ctrl-O: show the whole last result.',
 ]
 
-function listCommands({ screen }: CommandHost): void {
+async function listCommands({ screen, assistant: { servers } }: CommandHost): Promise<void> {
   const { paint, plain } = screen.paint
   for (const [name, { argument, help }] of Object.entries(commands)) {
     screen.line(plain(`  ${`/${name} ${argument}`.padEnd(22)} ${help}`))
   }
+  await servers.load()
+  const prompts = servers.commands
+  for (const { command, usage, description = '' } of prompts.slice(0, mostPrompts)) {
+    screen.line(plain(`  ${`${command} ${usage}`.padEnd(22)} ${oneLineOf(description)}`))
+  }
+  if (prompts.length > mostPrompts) screen.line(paint('dim', `  … ${prompts.length - mostPrompts} more prompts of MCP servers`))
   for (const line of keys) screen.line(paint('dim', `  ${line}`))
 }

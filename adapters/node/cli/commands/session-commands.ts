@@ -47,7 +47,7 @@ export const resume: Command = {
       return
     }
     const numbered = /^\d{1,2}$/.test(wanted) ? sessions[Number(wanted) - 1]?.summary.sessionId : wanted
-    if (numbered === undefined) throw new ConfigError('invalidOption', `There is no session ${wanted} in the list. /resume shows the list.`)
+    if (numbered === undefined) throw new ConfigError('invalidOption', `Session ${wanted} is not in the list. /resume shows the list.`)
     const notes = await assistant.reopen(numbered)
     meter.begin(assistant.agent, await recordedLoops(assistant))
     showPast(assistant.agent.messages, screen)
@@ -67,7 +67,7 @@ export const tree: Command = {
   },
 }
 
-/** Formats loops in start order. Only a branch adds a level. */
+/** Formats loops in start order. Only branches are indented further. */
 function treeOf(whole: Session): string[] {
   const lines: string[] = []
   const rest = rootLoops(whole)
@@ -103,7 +103,7 @@ export const exportTo: Command = {
     }
     await writeFile(path, text, { flag: 'wx', mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
       const why = error.code === 'EEXIST' ? 'it exists already' : (error.code ?? error.message)
-      throw new ConfigError('invalidOption', `${path} cannot be written: ${why}. Choose another file.`)
+      throw new ConfigError('invalidOption', `Cannot write ${path}: ${why}. Choose another file.`)
     })
     host.screen.line(host.screen.paint.plain(`  ${path}, ${text.length.toLocaleString('en')} characters`))
   },
@@ -128,7 +128,7 @@ function asMarkdown(message: AgentMessage): string {
   return `## phi\n\n${parts.filter((part) => part !== '').join('\n')}`
 }
 
-/** Wraps a text in a fence longer than any fence in it. */
+/** Wraps text in a fence longer than any fence that it contains. */
 function fenced(text: string): string {
   const longest = (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2)
   const fence = '`'.repeat(longest + 1)

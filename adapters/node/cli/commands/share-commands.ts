@@ -6,7 +6,7 @@ import { type AgentMessage, ConfigError, type FileContent, type ImageContent } f
 import { messagesWithBytes } from '../../../../src/session.ts'
 import type { Command } from './command.ts'
 
-/** `/open`: opens this session in the browser; terminal and browser share it. */
+/** `/open`: opens this session in the browser. The terminal and the browser share it. */
 export const open: Command = {
   argument: '',
   help: 'open this session in the browser too',
@@ -27,7 +27,7 @@ export const open: Command = {
 
 const silent = { warn: () => undefined }
 
-/** `/save`: saves images and files of the last response that has some to the working directory. */
+/** `/save`: saves media to the working directory, from the last response that contains any. */
 export const save: Command = {
   argument: '[FILE]',
   help: 'save the images and files of the last response',
@@ -45,7 +45,7 @@ export const save: Command = {
       const name = path === '' ? safeName(block, at + 1) : path
       await writeFile(name, Buffer.from(block.data, 'base64'), { flag: 'wx', mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
         const why = error.code === 'EEXIST' ? 'it exists already' : (error.code ?? error.message)
-        throw new ConfigError('invalidOption', `${name} cannot be written: ${why}. Use /save FILE, or move the existing file.`)
+        throw new ConfigError('invalidOption', `Cannot write ${name}: ${why}. Use /save FILE, or move the existing file.`)
       })
       screen.line(screen.paint.plain(`  ${name}, ${block.mimeType}`))
     }
@@ -54,7 +54,7 @@ export const save: Command = {
 
 type Inline = (ImageContent | FileContent) & { data: string }
 
-/** Whether the message has media whose bytes are available. */
+/** Returns whether the message has media whose bytes are available. */
 function hasMedia(message: AgentMessage): boolean {
   return message.role === 'assistant' && message.content.some((block) => isMedia(block) && (block.data ?? block.blob) !== undefined)
 }
@@ -64,7 +64,7 @@ function inlineMedia(messages: readonly AgentMessage[]): Inline[] {
   return blocks.flatMap((block) => (isMedia(block) && block.data !== undefined ? [{ ...block, data: block.data }] : []))
 }
 
-/** Sanitizes a file name from a model: no directory, only plain characters, never a hidden file. */
+/** Sanitizes a model's file name: no directory, only plain characters, and never a hidden file. */
 function safeName(block: Inline, number: number): string {
   const given = block.type === 'file' && block.name !== undefined ? basename(block.name.replaceAll('\\', '/')) : ''
   const plain = given

@@ -3,7 +3,7 @@ import { serveMcpStdio } from '../../mcp/stdio.ts'
 import type { CliArguments } from '../args.ts'
 import { openAssistant } from '../assistant/assistant.ts'
 
-/** Options of `serveAsMcp`. */
+/** Options for `serveAsMcp`. */
 interface McpServingOptions {
   args: CliArguments
   logger: Logger
@@ -14,8 +14,9 @@ interface McpServingOptions {
  * Serves the agent of this directory as an MCP server over stdio until the client disconnects. Resolves with the exit code.
  *
  * **Contract**
- * - Each call is its own conversation. Approvals go to the client's user, unless `--mode` or a stored rule allows the call.
- * - Nothing else may write to standard output.
+ * - Each call is a separate conversation. Approval requests are sent to the client's user, unless `--mode` or a stored rule allows the
+ *   call.
+ * - No other code may write to standard output.
  */
 export async function serveAsMcp({ args, logger, version }: McpServingOptions): Promise<number> {
   const assistant = await openAssistant(args, { isLive: false, logger })
@@ -27,7 +28,7 @@ export async function serveAsMcp({ args, logger, version }: McpServingOptions): 
     })
     return agent
   }
-  const description = `An assistant that works on the files of ${root}: it reads, changes and runs them. Say what it is to do, with all that it has to know.`
+  const description = `An assistant that reads, changes and runs files in ${root}. Describe the task with all the context it needs.`
   let code = 0
   try {
     const connection = await serveMcpStdio({ name: 'phi', version, agents: { phi: { title: 'phi', description, agent: callee } }, logger })

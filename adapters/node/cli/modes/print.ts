@@ -13,7 +13,7 @@ import type { LineSource } from '../terminal/line-source.ts'
 import type { Painted } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
 
-/** Options of `printAnswer`. */
+/** Options for `printAnswer`. */
 export interface PrintOptions {
   assistant: Assistant
   screen: Screen
@@ -60,7 +60,7 @@ function answerOf({ text }: RunResult, { paintData }: Screen): Painted {
   return paintData.plain(text === '' || text.endsWith('\n') ? text : `${text}\n`)
 }
 
-/** Control and invisible characters, escaped so that JSON lines cannot move the cursor. */
+/** Matches control and invisible characters, which are escaped so that JSON lines cannot move the cursor. */
 const unsafe = /[\p{Cc}\p{Cf}\u2028\u2029\p{Co}\p{Cn}]/gu
 
 /** Encodes an event as a line of JSON. */
@@ -68,19 +68,20 @@ function jsonLine(event: AgentEvent): Painted {
   const text = JSON.stringify(asEmitted(event)).replace(unsafe, (character) =>
     Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
   )
-  return `${text}\n` as Painted // nothing in it but visible characters
+  return `${text}\n` as Painted // contains only visible characters
 }
 
-/** Asks the user for approvals and input, if there is a terminal. */
+/** Prompts the user for approvals and input if there is a terminal. */
 class ApprovalPrompt {
   readonly #screen: Screen
   readonly #questions: Questions
   #lines: LineSource | undefined
   #live: readonly Painted[] = []
 
-  constructor(screen: Screen, { permissions, files }: Assistant) {
+  constructor(screen: Screen, { permissions, files, agent }: Assistant) {
     this.#screen = screen
-    this.#questions = new Questions({ screen, permissions, files, onShown: () => this.#shown() })
+    const tools = () => agent.settings.tools ?? []
+    this.#questions = new Questions({ screen, permissions, files, tools, onShown: () => this.#shown() })
   }
 
   event(run: AgentRun, event: AgentEvent): void {
@@ -115,7 +116,7 @@ class ApprovalPrompt {
     this.#questions.ask(run, event)
   }
 
-  /** Reads the reply from the terminal, or denies without one. */
+  /** Reads the reply from the terminal, or denies the call if there is no terminal. */
   #shown(): void {
     const { stdin, stderr } = process
     if (this.#lines !== undefined) {

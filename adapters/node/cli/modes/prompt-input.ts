@@ -3,11 +3,13 @@ import { homedir } from 'node:os'
 import { basename, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { utf8In } from '../../../../src/base/text/characters.ts'
+import type { Content } from '../../../../src/contract/message/content.ts'
 import { defaultMaxMediaBytes, isTextType, typeByName } from '../../../../src/contract/message/media.ts'
 import type { MessageInput } from '../../../../src/contract/message/message.ts'
-import { ConfigError, type FileContent, fileContent, type ImageContent, imageContent } from '../../../../src/index.ts'
+import { ConfigError, type FileContent, fileContent, type ImageContent, imageContent, type PromptInput } from '../../../../src/index.ts'
+import { type McpMentions, mentionsIn } from '../../../../src/mcp/mentions/mentions.ts'
 
-/** The most bytes of standard input; more fits no model. */
+/** Maximum bytes of standard input. More would not fit any model. */
 const longestInput = 8 * 1024 * 1024
 
 /** Text from standard input. */
@@ -17,7 +19,7 @@ export interface PipedInput {
   isDamaged: boolean
 }
 
-/** Reads standard input to its end. Throws `ConfigError` for more than 8 MiB. */
+/** Reads all of standard input. Throws `ConfigError` for more than 8 MiB. */
 export async function pipedInput(input: AsyncIterable<Buffer | string>): Promise<PipedInput> {
   const chunks: Buffer[] = []
   let length = 0
@@ -27,7 +29,7 @@ export async function pipedInput(input: AsyncIterable<Buffer | string>): Promise
     if (length > longestInput) {
       throw new ConfigError(
         'invalidOption',
-        'Standard input exceeds 8 MiB, the limit for a prompt. Save it to a file and name the file in the prompt.',
+        'Standard input exceeds 8 MiB, the limit for a prompt. Save it to a file and refer to the file in the prompt.',
       )
     }
     chunks.push(bytes)
@@ -40,29 +42,56 @@ export async function pipedInput(input: AsyncIterable<Buffer | string>): Promise
 /** Joins the prompt with piped text. */
 export function promptOf(asked: string | undefined, piped: string): string {
   if (asked === undefined) return piped
-  return piped.trim() === '' ? asked : `${asked}\n\n<stdin>\n${piped.replace(/\n$/, '')}\n</stdin>`
+  return piped.trim() === '' ? asked : `${asked}\n\n${stdinText(piped)}`
 }
 
-/** Matches `@report.pdf` and `@"the report.pdf"`. */
-const mention = /(?<=^|\s)@(?:"([^"\n]+)"|(\S+))/g
+function stdinText(piped: string): string {
+  return `<stdin>\n${piped.replace(/\n$/, '')}\n</stdin>`
+}
 
-/** Sources of file names. */
+/** A command-line prompt: the typed text, the piped text, and file paths. */
+export interface CommandLinePrompt {
+  typed: string | undefined
+  piped: string
+  paths: readonly string[]
+}
+
+/** Creates a prompt's input: the messages from a typed `/server:prompt`, otherwise the text. Files and mentioned resources come first. */
+export async function inputOf(given: CommandLinePrompt, root: string, servers: McpMentions): Promise<PromptInput> {
+  const { typed = '', piped, paths } = given
+  // Piped text must not attach files by @name.
+  if (!servers.isCommand(typed))
+    return withFiles(promptOf(given.typed, piped), root, { paths, mentions: typed, resourceOf: servers.resource })
+  const messages = await servers.messages(typed)
+  const content = await filesAt(paths, root)
+  if (piped.trim() !== '') content.push({ type: 'text', text: stdinText(piped) })
+  return content.length === 0 ? messages : [{ role: 'user', content }, ...messages]
+}
+
+/** Sources of attachments. */
 interface Named {
   paths?: readonly string[] | undefined
   /** The part of the text that may contain @mentions. Default: the whole text. */
   mentions?: string | undefined
+  /** Reads the MCP resource that a mention refers to. Returns `undefined` for other mentions. */
+  resourceOf?: (mention: string) => Promise<Content[]> | undefined
 }
 
 /**
- * Attaches files to a prompt: `paths`, and every `@name` of an image, PDF, audio, video or office file. Text files are left to the tools.
+ * Attaches files to a prompt: `paths`, and every `@name` of an image, PDF, audio, video or office file. The tools read text files.
  * Rejects with `ConfigError` for a file that is missing, not a file, empty or too large.
  */
-export async function withFiles(text: string, root: string, { paths = [], mentions = text }: Named = {}): Promise<string | MessageInput> {
-  const named = Array.from(mentions.matchAll(mention), ([, quoted, word = '']) => quoted ?? word.replace(/[.,;:!?)]+$/, ''))
-  const wanted = [...paths, ...named.filter(isMediaName)]
-  if (wanted.length === 0) return text
-  const files: (FileContent | ImageContent)[] = []
-  for (const path of new Set(wanted)) files.push(await fileAt(path, root))
+export async function withFiles(text: string, root: string, given: Named = {}): Promise<string | MessageInput> {
+  const { paths = [], mentions = text, resourceOf = () => undefined } = given
+  const files: Content[] = []
+  const wanted = [...paths]
+  for (const name of mentionsIn(mentions)) {
+    const resource = resourceOf(name)
+    if (resource !== undefined) files.push(...(await resource))
+    else if (isMediaName(name)) wanted.push(name)
+  }
+  files.push(...(await filesAt(wanted, root)))
+  if (files.length === 0) return text
   return { role: 'user', content: [...files, { type: 'text', text }], timestamp: Date.now() }
 }
 
@@ -80,7 +109,7 @@ export function mentionOf(text: string): string | undefined {
   return /[\s"]/.test(path) ? (path.includes('"') ? undefined : `@"${path}" `) : `@${path} `
 }
 
-/** Decodes a pasted path: terminals use quotes, backslashes or `file:` URLs. */
+/** Decodes a pasted path. Terminals use quotes, backslashes or `file:` URLs. */
 function pastedPath(text: string): string | undefined {
   const [, quoted] = /^'([^'\n]+)'$/.exec(text) ?? /^"([^"\n]+)"$/.exec(text) ?? []
   if (/^file:\/\/\/\S+$/.test(text)) return addressedPath(text)
@@ -101,6 +130,12 @@ function isMediaName(name: string): boolean {
   return type !== undefined && !isTextType(type)
 }
 
+async function filesAt(paths: readonly string[], root: string): Promise<Content[]> {
+  const files: Content[] = []
+  for (const path of new Set(paths)) files.push(await fileAt(path, root))
+  return files
+}
+
 async function fileAt(path: string, root: string): Promise<FileContent | ImageContent> {
   const bytes = await bytesOf(path, resolve(root, path.replace(/^~(?=\/)/, homedir())))
   const name = basename(path)
@@ -111,16 +146,16 @@ async function fileAt(path: string, root: string): Promise<FileContent | ImageCo
 
 async function bytesOf(path: string, place: string): Promise<Uint8Array> {
   const file = await open(place).catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === 'ENOENT' ? 'There is no file' : `${error.code ?? error.message}: cannot read`
-    throw new ConfigError('invalidOption', `${why} ${JSON.stringify(path)} (${place}). Name another file, or remove the @.`)
+    const why = error.code === 'ENOENT' ? 'No such file:' : `${error.code ?? error.message}: cannot read`
+    throw new ConfigError('invalidOption', `${why} ${JSON.stringify(path)} (${place}). Use another file, or remove the @.`)
   })
   try {
     const stat = await file.stat()
-    if (!stat.isFile()) throw new ConfigError('invalidOption', `${JSON.stringify(path)} is not a file. Name a file.`)
+    if (!stat.isFile()) throw new ConfigError('invalidOption', `${JSON.stringify(path)} is not a file. Pass a file.`)
     if (stat.size > defaultMaxMediaBytes)
       throw new ConfigError(
         'invalidOption',
-        `${JSON.stringify(path)} has ${stat.size} bytes; the limit is ${defaultMaxMediaBytes}. Send a part of it.`,
+        `${JSON.stringify(path)} has ${stat.size} bytes, but the limit is ${defaultMaxMediaBytes}. Send part of it.`,
       )
     return await file.readFile()
   } finally {

@@ -8,16 +8,16 @@ import type { Permissions } from './permissions.ts'
 /** Longer input cannot be reviewed by a user. */
 const longestShown = 20_000
 
-/** How long looking at a file may take, in ms. */
+/** Maximum milliseconds to read a file. */
 const longestLookMs = 30_000
 
-/** Decision about a call: run it, deny it with a reason for the model, or ask the user, with its file change if any. */
+/** Decision about a call: run it, deny it with a reason for the model, or ask the user (with the file change, if any). */
 export type Triage =
   | { kind: 'run'; change?: ProposedChange }
   | { kind: 'refuse'; reason: string; length: number }
   | { kind: 'ask'; change?: ProposedChange }
 
-/** Decides about a call that needs an approval; `undefined` if it is no longer pending. Denies what cannot be shown. */
+/** Decides a call that needs an approval. Returns `undefined` if the call is no longer pending. Denies calls that cannot be displayed. */
 export async function triage(
   run: AgentRun,
   event: ApprovalRequestedEvent,
@@ -33,23 +33,23 @@ export async function triage(
       length: 0,
     }
   }
-  // It cannot do anything, and the model gets the reason.
+  // The call has no effect, and the model gets the reason.
   if (proposal?.fault !== undefined) return { kind: 'run' }
   const change = proposal?.change
   const { length } = change === undefined ? shownCall(event) : ''
   if (length > longestShown) {
-    const reason = `The call has ${length} characters, too many for the user to review. Make it shorter, for example by writing a file first.`
+    const reason = `The call has ${length} characters, too many for the user to review. Shorten it, for example by writing a file first.`
     return { kind: 'refuse', reason, length }
   }
   return { kind: permissions.allows(event) ? 'run' : 'ask', ...(change !== undefined && { change }) }
 }
 
-/** Returns whether a call is still pending: a stopped run has no pending calls. */
+/** Returns whether a call is still pending. A stopped run has no pending calls. */
 export function isWaiting(run: AgentRun, { toolCallId }: Pick<ApprovalRequestedEvent, 'toolCallId'>): boolean {
   return run.pendingApprovals().some((pending) => pending.toolCallId === toolCallId)
 }
 
-/** Returns the command; for other calls, the arguments. */
+/** Returns a `bash` call's command, or the arguments of any other call. */
 export function shownCall({ args }: Pick<ApprovalRequestedEvent, 'args'>): string {
   const { command, ...others } = args
   return typeof command === 'string' && Object.keys(others).length === 0 ? command : JSON.stringify(args, undefined, 2)

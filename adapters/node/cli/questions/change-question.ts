@@ -8,17 +8,17 @@ import type { Screen } from '../terminal/screen.ts'
 import { cutTo } from '../terminal/text-width.ts'
 import { type CallContext, CallQuestion, type Decision } from './call-question.ts'
 
-/** Lines of a difference that are shown. */
+/** Maximum diff lines to show. */
 export const mostLines = 400
 
 /** Additional context of a question about a change. */
 export interface ChangeContext extends CallContext {
   files: EditedFiles
-  /** Opens an editor for a text; `undefined` if there is none. */
+  /** Opens an editor for a text. `undefined` if no editor is available. */
   editText?: (text: string, name: string) => Promise<string | undefined>
 }
 
-/** Asks whether a call may change a file: shows the difference; `e` edits it first. */
+/** Asks whether a call may change a file. Shows the diff. `e` edits the content first. */
 export class ChangeQuestion extends CallQuestion {
   readonly #context: ChangeContext
   #change: ProposedChange
@@ -50,6 +50,11 @@ export class ChangeQuestion extends CallQuestion {
     this.showKeys()
   }
 
+  /** The user edits the content of the file instead. */
+  protected override get canEdit(): boolean {
+    return false
+  }
+
   protected override showKeys(): void {
     super.showKeys()
     const { screen, editText } = this.#context
@@ -69,7 +74,7 @@ export class ChangeQuestion extends CallQuestion {
   }
 }
 
-/** Writes a change: the file, the number of added and removed lines, and the difference up to `most` lines. */
+/** Formats a change: the file, the number of added and removed lines, and up to `most` lines of the diff. */
 export function showChange(change: ProposedChange, screen: Screen, most: number): void {
   const { paint } = screen.paint
   const { lines, size, left } = diffLines(change, screen.paint, most)

@@ -8,20 +8,20 @@ import { CallQuestion, type Question, type QuestionEnd } from './call-question.t
 import { type ChangeContext, ChangeQuestion, showChange } from './change-question.ts'
 import { InputForm } from './input-form.ts'
 
-/** Maximum lines shown of a change without a question. */
+/** Maximum diff lines to show for a change that needs no question. */
 const mostUnasked = 30
 
-/** Context of the questions. */
+/** Context for the questions. */
 export interface QuestionsContext extends ChangeContext {
-  /** Called when a question is shown; input then goes to it. */
+  /** Called when a question is shown and receives the input. */
   onShown(): void
 }
 
-/** The questions of runs, one at a time in order. */
+/** Shows the runs' questions one at a time, in order. */
 export class Questions {
   readonly #context: QuestionsContext
   readonly #waiting: Question[] = []
-  /** Looking at files takes a moment; the order stays. */
+  /** Preserves the order, because reading files is asynchronous. */
   #before: Promise<void> = Promise.resolve()
 
   constructor(context: QuestionsContext) {
@@ -38,31 +38,32 @@ export class Questions {
     return this.#waiting[0]?.prompt ?? ''
   }
 
-  /** Adds a request: allowed calls run at once, others are shown in order. */
+  /** Adds a request. Allowed calls run immediately. Others are shown in order. */
   ask(run: AgentRun, event: ApprovalRequestedEvent | InputRequestedEvent): void {
     this.#before = this.#before.then(() => this.#ask(run, event))
   }
 
-  /** Handles input for the current question, or a part of it. */
+  /** Handles input for the current question or one of its fields. */
   answer(text: string): void {
     const decision = this.#waiting[0]?.answer(text)
     if (decision !== undefined) this.#decide(decision)
   }
 
-  /** Submits an empty form; false without one. */
+  /** Closes the argument form, or cancels an input request. Returns false without a form. */
   dismiss(): boolean {
     const [first] = this.#waiting
+    if (first instanceof CallQuestion) return first.leaveForm()
     if (!(first instanceof InputForm)) return false
     this.#decide(first.refuse())
     return true
   }
 
-  /** Ends all questions: no user can respond. */
+  /** Ends all questions, because no user can respond. */
   denyAll(reason: string): void {
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) this.#decide(next.refuse(reason))
   }
 
-  /** Removes questions that are no longer pending: the run has ended, or another client has decided. */
+  /** Removes questions that are no longer pending, because the run has ended or another client has decided. */
   withdraw(event: QuestionEnd): void {
     const first = this.#waiting[0]
     const rest = this.#waiting.filter((question) => !question.isEndedBy(event))
@@ -99,7 +100,7 @@ export class Questions {
     this.#context.onShown()
   }
 
-  /** Hides the question before the decision takes effect, because that may show the next one. */
+  /** Hides the question before applying the decision, which may show the next question. */
   #decide(decision: () => void): void {
     this.#waiting.shift()
     const next = this.#waiting[0]
@@ -108,17 +109,17 @@ export class Questions {
   }
 }
 
-/** Context of client calls in a terminal. */
+/** Context for client calls in a terminal. */
 export interface ClientCallContext {
   screen: Screen
   /** Whether a browser shares the session. */
   hasWebApp: boolean
 }
 
-/** Handles a client call in a terminal: leaves it to the browser that shares the session, or fails it at once. The user sees which. */
+/** Handles a client call in a terminal: leaves it to a browser that shares the session, or fails it immediately. Informs the user. */
 export function askClient(run: AgentRun, call: PendingClientCall, { screen, hasWebApp }: ClientCallContext): void {
-  const waits = 'It waits for a web app that has this tool and shows this session, at the URL of /open.'
-  const fails = 'A terminal cannot run it, so the call fails. Use phi serve with a web app that has this tool.'
+  const waits = 'The call waits for a web app with this tool that shows this session at the URL from /open.'
+  const fails = 'A terminal cannot run this tool, so the call fails. Use phi serve with a web app that has the tool.'
   screen.line(screen.paint.paint('yellow', `? ${call.toolName} is a browser tool. ${hasWebApp ? waits : fails}`))
   if (!hasWebApp) answerWithoutPage(run, call)
 }

@@ -1,21 +1,21 @@
-import { type AgentEvent, type JsonObject, textOf } from '../../../../src/index.ts'
+import { type EventOf, type JsonObject, textOf } from '../../../../src/index.ts'
 import { duration } from '../repl/meter.ts'
 import { joined, linesOf, type Painted, type Painter } from '../terminal/paint.ts'
 import { cutTo } from '../terminal/text-width.ts'
 
-type ToolEnd = Extract<AgentEvent, { type: 'toolExecutionEnd' }>
+type ToolEnd = EventOf<'toolExecutionEnd'>
 
-/** Default number of result lines. */
+/** Default maximum of result lines. */
 const fewLines = 4
 
-/** Summarizes a call in one line: its command, its path, else its arguments. */
+/** Summarizes a call in one line: its command or path, otherwise its arguments. */
 export function subjectOf(args: JsonObject): string {
   const { command, path, pattern, task } = args
   const subject = [command, pattern, task, path].find((value) => typeof value === 'string')
   return typeof subject === 'string' ? (subject.split('\n', 1)[0] ?? '') : JSON.stringify(args)
 }
 
-/** Formats a finished call: outcome, duration, and the start of its result. */
+/** Formats a finished call: outcome, duration, and the beginning of the result. */
 export function callLines(
   call: { subject: string; ms?: number; shownLines?: number } & Pick<ToolEnd, 'toolName' | 'isError' | 'result'> &
     Partial<Pick<ToolEnd, 'outcome'>>,

@@ -18,7 +18,7 @@ import { type StreamParser, StringStream } from '@codemirror/streamparser'
 import { ownOf } from '../../../../src/contract/json.ts'
 import type { Style } from '../terminal/paint.ts'
 
-/** A part of a line of code; without a style it is plain text. */
+/** A part of a code line. Without a style, it is plain text. */
 export interface CodePiece {
   text: string
   style?: Style
@@ -35,17 +35,17 @@ const languages: Readonly<Record<string, StreamParser<unknown>>> = {
 /** Longer lines, and lines beyond this number, stay plain. */
 const longestLine = 1000
 const mostLines = 3000
-/** Number of parser steps without progress before it is given up. */
+/** Maximum parser steps without progress. */
 const mostIdle = 10
 
-/** Time limit for highlighting all code of a response. */
+/** Time limit for highlighting all code in a response. */
 export interface ColourTime {
   leftMs: number
 }
 
 /**
- * Highlights code line by line: each line is read once, from the state at the end of the previous one. CodeMirror's legacy modes scan all open
- * brackets, so ten thousand of them make them slow. Code beyond the time limit stays plain.
+ * Highlights code line by line. Reads each line once, starting from the state at the end of the previous line. CodeMirror's legacy modes
+ * scan all open brackets and slow down with thousands of them, so code beyond the time limit stays plain.
  */
 export class CodeColours {
   readonly #parser: StreamParser<unknown>
@@ -70,7 +70,7 @@ export class CodeColours {
     try {
       return this.#read(new StringStream(text, 4, 2))
     } catch {
-      // A parser that is stuck stays stuck.
+      // A stuck parser does not recover.
       this.#lines = mostLines
       return [{ text }]
     }
@@ -91,7 +91,7 @@ export class CodeColours {
   }
 
   #token(stream: StringStream): string | null {
-    if (this.#time.leftMs <= 0) throw new Error('The time for colours is over.')
+    if (this.#time.leftMs <= 0) throw new Error('Syntax highlighting timed out.')
     const begun = performance.now()
     try {
       return this.#parser.token(stream, this.#state)
@@ -102,15 +102,15 @@ export class CodeColours {
 }
 
 /**
- * Creates a highlighter for a language, by the name of a code block or by a file extension; `undefined` for an unknown one. It uses up
- * `time`.
+ * Creates a highlighter for a language, selected by code block name or file extension. Returns `undefined` for an unknown language.
+ * Consumes `time`.
  */
 export function coloursOf(language: string, time: ColourTime): CodeColours | undefined {
   const parser = ownOf(languages, language)
   return parser === undefined ? undefined : new CodeColours(parser, time)
 }
 
-/** Styles by the tokens of parsers. */
+/** Styles by parser token. */
 const styles: Readonly<Record<string, Style>> = Object.fromEntries(
   (
     [

@@ -9,9 +9,10 @@ import { duration, shortCount } from '../repl/meter.ts'
 import { joined, type Painted, type Painter, type Style } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { callLines, subjectOf } from './call-lines.ts'
+import { DataLines } from './data-lines.ts'
 import { MarkdownLines } from './markdown.ts'
 
-/** Returns lines for the attachments of a response: media by name, and numbered sources. */
+/** Returns lines for a response's attachments: media by name, and numbered sources. */
 function attachmentLines(content: readonly Content[], { paint, plain }: Painter): Painted[] {
   const media = content.flatMap((block) => {
     if (!isMedia(block)) return []
@@ -25,7 +26,7 @@ function attachmentLines(content: readonly Content[], { paint, plain }: Painter)
   return [...media, ...sources]
 }
 
-/** The host and the address of a source, or the places in the document. */
+/** Returns a source's host and URL, or its locations in the document. */
 function placeOf({ url, host, citations }: Source): string {
   if (url !== undefined) return `${host} · ${url}`
   const places = citations.flatMap(({ document }) =>
@@ -39,19 +40,19 @@ const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', 
 /** Maximum lines of an expanded result. */
 const mostOpened = 2000
 
-/** A call that runs. */
+/** A running call. */
 interface RunningCall {
   toolName: string
   subject: string
   startedAt: number
-  /** Its latest status line. */
+  /** The call's latest status line. */
   latest: string
 }
 
 /**
- * Shows runs on a screen, event by event: finished parts stay, current ones are in the changing part.
+ * Renders run events on a screen. Finished parts are permanent. Current parts are in the live area.
  *
- * Without a terminal for responses, standard output gets only what `end` writes: the response.
+ * If standard output is not a terminal, it receives only the response, written by `end`.
  */
 export class RunView {
   readonly #screen: Screen
@@ -59,16 +60,17 @@ export class RunView {
   readonly #calls = new Map<string, RunningCall>()
   /** Background tasks by id. */
   readonly #background = new Map<string, RunningCall>()
+  readonly #data = new DataLines()
   #thinking = ''
   #thoughtSince: number | undefined
   #startedAt = 0
   #turns = 0
   #hasText = false
-  /** A compaction was asked for, and nothing was compacted yet. */
+  /** Whether a requested compaction has not compacted anything yet. */
   #isCompacting = false
-  /** Calls that a person is asked about. */
+  /** Calls with a pending question. */
   #waiting = 0
-  /** The last result of which only the beginning was shown. */
+  /** The last truncated result. */
   #folded: { toolName: string; text: string } | undefined
 
   constructor(screen: Screen) {
@@ -92,13 +94,15 @@ export class RunView {
     } else if (event.type === 'toolExecutionUpdate') this.#latest(event.toolCallId, lastLineOf(textOf(event.partialResult.content)))
     else if (event.type === 'progressMessage') this.#latest(event.toolCallId, event.text)
     else if (event.type === 'toolExecutionEnd') this.#callEnd(event)
+    else if (event.type === 'data') this.#data.add(event)
+    else if (event.type === 'turnEnd') this.#showData(undefined)
     else if (event.type === 'backgroundStart') this.#backgroundBegins(event)
     else if (event.type === 'backgroundEnd') this.#backgroundEnds(event)
     else if (event.type === 'agentEnd') this.#end(event)
     else this.#note(event)
   }
 
-  /** Shows the whole of the last result of which only the beginning was shown. */
+  /** Shows the last truncated result in full. */
   open(): void {
     const { paint } = this.#screen.paint
     if (this.#folded === undefined) return
@@ -110,7 +114,7 @@ export class RunView {
     if (lines.length > mostOpened) this.#screen.line(paint('yellow', `  … ${lines.length - mostOpened} more lines`))
   }
 
-  /** The changing part at the time `now`. */
+  /** Returns the live area at the time `now`. */
   live(now: number): Painted[] {
     const { paint, plain } = this.#screen.paint
     const turn = spinner[Math.floor(now / 80) % spinner.length] ?? ''
@@ -119,10 +123,11 @@ export class RunView {
       const tail = this.#thinking.trimEnd().split('\n').slice(-3)
       lines.push(...tail.map((line) => paint(['dim', 'italic'], `  ${line}`)))
     }
-    for (const { toolName, subject, startedAt, latest } of [...this.#calls.values(), ...this.#background.values()]) {
+    for (const [id, { toolName, subject, startedAt, latest }] of [...this.#calls, ...this.#background]) {
       const time = paint('dim', ` ${duration(now - startedAt)}`)
       lines.push(joined(paint('yellow', `${turn} `), paint('bold', toolName), time, plain(' '), paint('cyan', subject)))
       if (latest !== '') lines.push(paint('dim', `  ${latest}`))
+      lines.push(...this.#data.newest(id, this.#screen.paint, this.#screen.width).map((line) => joined(plain('  '), line)))
     }
     if (this.#calls.size + this.#background.size === 0) {
       const what = this.#waiting > 0 ? 'waiting for you' : this.#thoughtSince === undefined ? 'working' : 'thinking'
@@ -139,6 +144,7 @@ export class RunView {
     this.#waiting = 0
     this.#calls.clear()
     this.#background.clear()
+    this.#data.clear()
     this.#endThought(at)
   }
 
@@ -152,12 +158,12 @@ export class RunView {
   #dataLine(line: Painted): void {
     if (!this.#hasText && line.trim() === '') return
     this.#hasText = true
-    this.#screen.data(`${line}\n` as Painted) // with a line break of ours
+    this.#screen.data(`${line}\n` as Painted) // with our own line break
   }
 
   #think(delta: string, at: number): void {
     this.#thoughtSince ??= at
-    // Only its beginning and its last lines are shown.
+    // Shows only the beginning and the last lines.
     if (this.#thinking.length < 20_000) this.#thinking += delta
   }
 
@@ -177,7 +183,7 @@ export class RunView {
     this.#endThought(at)
     for (const line of this.#markdown.end()) this.#dataLine(line)
     this.#hasText = false
-    // Text before a tool call is not the response.
+    // Text before a tool call is not part of the response.
     const isOnTheWay = message.stopReason === 'toolUse' && !this.#screen.showsData
     const text = isOnTheWay ? textOf(message.content).trim() : ''
     if (text !== '') this.#screen.line(this.#screen.paint.paint('dim', text))
@@ -214,6 +220,11 @@ export class RunView {
     this.#folded = { toolName: event.toolName, text }
     const lines = callLines({ ...event, subject, ms: at - startedAt }, this.#screen.paint, this.#screen.width)
     for (const line of lines) this.#screen.line(line)
+    this.#showData(toolCallId)
+  }
+
+  #showData(toolCallId: string | undefined): void {
+    for (const line of this.#data.take(toolCallId, this.#screen.paint, this.#screen.width)) this.#screen.line(line)
   }
 
   #backgroundBegins({ backgroundId, task, at }: BackgroundStartEvent): void {
@@ -244,6 +255,7 @@ export class RunView {
 
   #end({ status, error, limit, rejection, at, totalUsage, usage }: AgentEndEvent): void {
     this.#endThought(at)
+    this.#showData(undefined)
     if (this.#isCompacting && status === 'completed') {
       this.#screen.line(this.#screen.paint.paint('dim', '┄ nothing to compact: too few turns'))
       return

@@ -1,28 +1,30 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { mostOffered } from '../../../../src/mcp/mentions/completion.ts'
+import type { McpMentions } from '../../../../src/mcp/mentions/mentions.ts'
 import { commandNames } from '../commands/commands.ts'
 import type { Completion } from '../terminal/line-editor.ts'
 
-/** Files that are listed at most, and how long listing may take. */
+/** Maximum number of files to list, and time limit for listing. */
 const mostFiles = 20_000
 const longestMs = 3000
-/** Folders that are never completed. */
+/** Folders excluded from completion. */
 const leftOut: ReadonlySet<string> = new Set(['node_modules', 'dist', 'target', '__pycache__'])
 
-/** Files below a folder as relative paths: listed on first use, and again after a while. Does not follow links. */
+/** Files below a folder, as relative paths. Listed on first use and refreshed after a while. Does not follow links. */
 export class FileIndex {
   readonly #root: string
   readonly #onListed: () => void
   #paths: readonly string[] = []
   #listedAt = Number.NEGATIVE_INFINITY
 
-  /** `onListed` is called when there is more to find than before. */
+  /** Calls `onListed` when the list has changed. */
   constructor(root: string, onListed: () => void) {
     this.#root = root
     this.#onListed = onListed
   }
 
-  /** Those that `query` may mean, the likeliest first. */
+  /** Returns the files that match `query`, best match first. */
   find(query: string, most: number): string[] {
     if (performance.now() - this.#listedAt > 10_000) {
       this.#listedAt = performance.now()
@@ -58,7 +60,10 @@ export class FileIndex {
   }
 }
 
-/** How well a path fits: all characters of the query in their order, best in its name, at the beginning of words, and side by side. `undefined`: not at all. */
+/**
+ * Scores a path. The path must contain the query's characters in order. Matches in the file name, at word starts and in sequence score
+ * higher. Returns `undefined` if there is no match.
+ */
 function likeness(path: string, query: string): number | undefined {
   const [low, wanted] = [path.toLowerCase(), query.toLowerCase()]
   const whole = low.lastIndexOf(wanted)
@@ -76,15 +81,18 @@ function likeness(path: string, query: string): number | undefined {
   return score - path.length / 100
 }
 
-/** Files that are offered at a time. */
-const mostOffered = 8
-
-/** Returns the completions of the text before the cursor: a command at the start, a file after `@`. */
-export function completionOf(before: string, files: FileIndex): Completion | undefined {
+/** Returns the completions of the text before the cursor: a command at the start, a file or an MCP resource after `@`. */
+export function completionOf(before: string, files: FileIndex, servers: McpMentions): Completion | undefined {
   const commands = commandNames(before)
-  if (commands.length > 0) return { from: 0, options: commands.map((name) => `${name} `) }
+  const found = servers.complete(before)
+  const ofServers = found?.options.map(({ text }) => text) ?? []
+  if (commands.length > 0) return { from: 0, options: [...commands.map((name) => `${name} `), ...ofServers] }
+  if (found !== undefined && (before.startsWith('/') || before.slice(found.from).includes(':')))
+    return { from: found.from, options: ofServers }
   const [mention, query = ''] = /(?:^|\s)@([^\s"]*)$/.exec(before) ?? []
   if (mention === undefined) return undefined
-  const options = files.find(query, mostOffered).map((path) => (/\s/.test(path) ? `@"${path}" ` : `@${path} `))
+  const paths = files.find(query, mostOffered).map((path) => (/\s/.test(path) ? `@"${path}" ` : `@${path} `))
+  // Server names appear only after the first letter, because files are more likely.
+  const options = [...(query === '' ? [] : ofServers), ...paths].slice(0, mostOffered)
   return { from: before.length - query.length - 1, options }
 }

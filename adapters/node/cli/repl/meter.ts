@@ -1,15 +1,15 @@
 import { combineUsage, contextTokensOf, emptyUsage } from '../../../../src/context.ts'
 import { hasRates, usageBeyond } from '../../../../src/contract/model/usage.ts'
-import { type Agent, type AgentEvent, type CostConfig, estimatedCost, type Usage } from '../../../../src/index.ts'
+import { type Agent, type AgentEvent, type CostConfig, type EventOf, estimatedCost, type Usage } from '../../../../src/index.ts'
 import type { LoopRecord } from '../../../../src/session.ts'
 
-/** 950, 8.1k, 1.2M. */
+/** Formats a count: 950, 8.1k, 1.2M. */
 export function shortCount(count: number): string {
   if (count < 1000) return String(count)
   return count < 999_950 ? `${(count / 1000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`
 }
 
-/** 40ms, 1.3s, 2m 05s. */
+/** Formats a duration: 40ms, 1.3s, 2m 05s. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.max(0, Math.round(ms))}ms`
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)}s`
@@ -22,21 +22,21 @@ function dollars(usd: number): string {
   return `$${usd.toFixed(usd < 1 ? 4 : 2)}`
 }
 
-/** Usage of a session, and how full the context window is. */
+/** A session's usage, and how full its context window is. */
 export class Meter {
   #usage: Usage = emptyUsage()
   /** Reported costs of finished runs. */
   #spent = 0
-  /** Usage of responses without a reported cost, separately: long prompts may have their own prices. */
+  /** Usage of responses without a reported cost, stored individually because long prompts may have different prices. */
   #answers: Usage[] = []
-  /** Usage of runs without a reported cost other than responses: sub-agents, compactions. */
+  /** Usage other than responses in runs without a reported cost, such as sub-agents and compactions. */
   #otherUsage: Usage = emptyUsage()
   /** Usage of the current run's responses. */
   #running: Usage[] = []
   #context = 0
 
   /**
-   * Starts with the logged usage of the session's loops, because undone messages are not in the history but were paid for.
+   * Starts with the logged usage of the session's loops, because undone messages were billed but are not in the history.
    */
   begin(agent: Pick<Agent, 'messages' | 'lastLoopId' | 'currentRun'>, loops: readonly LoopRecord[]): void {
     this.#usage = emptyUsage()
@@ -57,11 +57,11 @@ export class Meter {
     const answers = messages.flatMap((message) => (message.role === 'assistant' ? [message.usage] : []))
     const known = isOn ? this.#running : this.#answers
     known.push(...answers)
-    // The end of the current run reports usage other than its responses.
+    // The current run's end reports usage other than its responses.
     if (!isOn) this.#otherUsage = combineUsage(this.#otherUsage, usageBeyond(usage, answers.reduce(combineUsage, emptyUsage())))
   }
 
-  /** Continues after messages of `agent` were undone: the context shrinks, the cost stays. */
+  /** Continues after messages of `agent` were undone. The context shrinks, but the cost stays. */
   tookBack({ messages }: Pick<Agent, 'messages'>): void {
     const last = messages.findLast((message) => message.role === 'assistant')
     this.#context = last === undefined ? 0 : contextTokensOf(last.usage)
@@ -76,7 +76,7 @@ export class Meter {
     else if (event.type === 'agentEnd') this.#ended(event)
   }
 
-  #ended({ totalUsage, usage, costUsd }: Extract<AgentEvent, { type: 'agentEnd' }>): void {
+  #ended({ totalUsage, usage, costUsd }: EventOf<'agentEnd'>): void {
     const otherUsage = usageBeyond(totalUsage ?? usage, this.#running.reduce(combineUsage, emptyUsage()))
     this.#usage = combineUsage(this.#usage, otherUsage)
     if (costUsd !== undefined) this.#spent += costUsd
@@ -87,17 +87,20 @@ export class Meter {
     this.#running = []
   }
 
-  /** Of this session, runs that are on included. */
+  /** Includes running runs of this session. */
   get usage(): Usage {
     return this.#usage
   }
 
-  /** Tokens that the next prompt takes at least. */
+  /** Minimum tokens of the next prompt. */
   get context(): number {
     return this.#context
   }
 
-  /** Returns the total cost in USD; by `prices` if no run has reported it; `undefined` if a part has no price. Usage other than responses counts as short prompts. */
+  /**
+   * Returns the total cost in USD, at `prices` where no cost was reported, or `undefined` if any part has no price. Prices usage other than
+   * responses as short prompts.
+   */
   costUsd(prices: CostConfig): number | undefined {
     const answers = [...this.#answers, ...this.#running]
     if (!hasRates({ cost: prices }) && (this.#spent === 0 || answers.length > 0)) return undefined
@@ -111,7 +114,7 @@ export class Meter {
     return costUsd === undefined ? undefined : dollars(costUsd)
   }
 
-  /** Formats model, context and cost for the prompt line; without the model's name on narrow screens. */
+  /** Formats model, context and cost for the prompt line. Omits the model name on narrow screens. */
   line({ settings: { model } }: Pick<Agent, 'settings'>, width: number): string {
     const { id, contextWindow, cost } = model.config
     const share = `${Math.round((100 * this.#context) / Math.max(1, contextWindow))}%`

@@ -8,22 +8,19 @@ import { ConfigError } from '../../../../src/index.ts'
 import type { LineSource } from '../terminal/line-source.ts'
 import type { Screen } from '../terminal/screen.ts'
 
-/** Opens `text` in `$VISUAL` or `$EDITOR`, in a private file. `undefined` if the editor failed or could not start. */
+/** Opens `text` in `$VISUAL` or `$EDITOR`, in a private file. Returns `undefined` if the editor failed or could not start. */
 export async function editText(text: string, name: string, lines: LineSource, screen: Screen): Promise<string | undefined> {
   const directory = await mkdtemp(join(tmpdir(), 'phi-edit-'))
   const path = join(directory, safeName(name))
   try {
     await writeFile(path, text, { mode: 0o600 })
-    // `code --wait` and the like: words, which no shell looks at.
+    // Splits commands such as `code --wait` into words, without a shell.
     const [command = 'vi', ...args] = (process.env.VISUAL || process.env.EDITOR || 'vi').trim().split(/\s+/)
     screen.hold()
     const code = await lines.lend(command, [...args, path]).finally(() => screen.release())
     if (code === 0) return await readFile(path, 'utf8')
     screen.line(
-      screen.paint.paint(
-        'yellow',
-        `${command} ${code === undefined ? 'could not be run' : `exited with ${code}`}. Your text is unchanged.`,
-      ),
+      screen.paint.paint('yellow', `${command} ${code === undefined ? 'failed to start' : `exited with ${code}`}. Your text is unchanged.`),
     )
     return undefined
   } finally {
@@ -31,7 +28,7 @@ export async function editText(text: string, name: string, lines: LineSource, sc
   }
 }
 
-/** The extension tells an editor how to highlight it. */
+/** The extension enables syntax highlighting in the editor. */
 const safeName = (name: string): string =>
   basename(name)
     .replace(/[^\w.-]/g, '_')
@@ -52,10 +49,13 @@ const readers: Readonly<Record<string, readonly ClipboardReader[]>> = {
   darwin: [{ command: 'osascript', args: ['-e', 'the clipboard as «class PNGf»'], isAppleScript: true }],
 }
 
-/** How long a clipboard may take, in ms. */
+/** Time limit for reading the clipboard, in ms. */
 const readingMs = 5000
 
-/** Saves the clipboard's image in `directory`, and returns its path. Rejects with `ConfigError` without an image or a program that reads it. */
+/**
+ * Saves the clipboard's image in `directory`, and returns its path. Rejects with `ConfigError` if there is no image or no program to read
+ * it.
+ */
 export async function pastedImage(directory: string, platform: NodeJS.Platform = process.platform): Promise<string> {
   for (const reader of readers[platform] ?? []) {
     const output = await outputOf(reader)
@@ -67,7 +67,7 @@ export async function pastedImage(directory: string, platform: NodeJS.Platform =
     return path
   }
   const how = platform === 'linux' ? ', or neither wl-paste nor xclip is installed' : ''
-  throw new ConfigError('invalidOption', `There is no image in the clipboard${how}. Drop a file on the terminal, or type @picture.png.`)
+  throw new ConfigError('invalidOption', `The clipboard contains no image${how}. Drop a file on the terminal, or type @picture.png.`)
 }
 
 async function outputOf({ command, args }: ClipboardReader): Promise<Buffer> {

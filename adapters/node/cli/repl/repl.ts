@@ -27,25 +27,25 @@ import { editText, pastedImage } from './outside-input.ts'
 import { type RunsListener, SessionRuns } from './session-runs.ts'
 import { runTyped } from './typed-command.ts'
 
-/** How often the part that changes is drawn, in ms. */
+/** Redraw interval of the live area, in ms. */
 const frameMs = 80
 
-/** After this many milliseconds without a key, the user may be looking elsewhere. */
+/** Milliseconds without a key press after which the user may be away. */
 const awayMs = 10_000
 
 const takenOver = (sessionId: string) =>
   `Another process took over this session. /resume ${sessionId} takes it back; /clear starts a new one.`
 
-/** Options of a REPL. */
+/** Options for a REPL. */
 export interface ReplOptions {
   assistant: Assistant
   screen: Screen
   isDemo: boolean
-  /** The first prompt, as if typed. */
+  /** First prompt, handled like typed input. */
   first?: string
 }
 
-/** Talks with a person at a terminal until they leave. Resolves with the exit code: 0, or 130 after Ctrl-C. */
+/** Runs an interactive conversation in a terminal until the user quits. Resolves with the exit code: 0, or 130 after Ctrl-C. */
 export function talk(options: ReplOptions): Promise<number> {
   return new Repl(options).run()
 }
@@ -61,15 +61,15 @@ class Repl implements LineListener, CommandHost, RunsListener {
   readonly #runs = new SessionRuns(this)
   readonly #ended: Promise<number>
   #resolveEnd: (code: number) => void = () => undefined
-  /** Input that is not processed yet. */
+  /** Unprocessed input. */
   #before: Promise<void> = Promise.resolve()
   #isOver = false
-  /** A command that a person has typed and that runs. */
+  /** Running command that the user typed. */
   #typed: AbortController | undefined
-  /** Unfinished input when a question appeared. */
+  /** Unfinished input at the time a question appeared. */
   #draft: string | undefined
   #frames: NodeJS.Timeout | undefined
-  /** When a person last did something, by `performance.now()`. */
+  /** Time of the last user activity, from `performance.now()`. */
   #lastKeyAt = performance.now()
 
   constructor({ assistant, screen, isDemo, first }: ReplOptions) {
@@ -81,16 +81,19 @@ class Repl implements LineListener, CommandHost, RunsListener {
     })
     this.#view = new RunView(screen)
     const { stdin, stderr } = process
+    const { servers } = assistant
+    servers.subscribe(() => this.#draw())
     const index = new FileIndex(assistant.root, () => this.#draw())
     const history = new LineHistory(assistant.project?.history)
     this.#lines = screen.isLive
-      ? editedLines(stdin, stderr, this, { complete: (before) => completionOf(before, index), rewrite: mentionOf, history })
+      ? editedLines(stdin, stderr, this, { complete: (before) => completionOf(before, index, servers), rewrite: mentionOf, history })
       : plainLines(stdin, this)
     const { permissions, files } = assistant
     this.#questions = new Questions({
       screen,
       permissions,
       files,
+      tools: () => assistant.agent.settings.tools ?? [],
       onShown: () => this.#questionShown(),
       ...(screen.isLive && { editText: (text: string, name: string) => editText(text, name, this.#lines, screen) }),
     })
@@ -101,7 +104,7 @@ class Repl implements LineListener, CommandHost, RunsListener {
     const interrupt = () => this.interrupt()
     process.on('SIGINT', interrupt).on('SIGTERM', stop).on('SIGHUP', stop)
     try {
-      // A restored conversation is shown in colors; otherwise they load after the prompt is shown.
+      // Loads colors before showing a restored conversation. Otherwise, loads them after showing the prompt.
       if (this.assistant.agent.messages.length > 0) await loadColours(this.screen.paint)
       this.meter.begin(this.assistant.agent, await recordedLoops(this.assistant))
       this.#welcome()
@@ -133,7 +136,9 @@ class Repl implements LineListener, CommandHost, RunsListener {
       this.screen.line(paint('dim', `Resumed session ${agent.sessionId}, ${agent.messages.length} messages.`))
     }
     this.#draw()
-    if (this.#first !== undefined) void this.#say(this.#first)
+    if (this.#first === undefined) return
+    if (this.assistant.servers.isCommand(this.#first)) this.line(this.#first)
+    else void this.#say(this.#first)
   }
 
   // User input
@@ -146,7 +151,7 @@ class Repl implements LineListener, CommandHost, RunsListener {
       if (!this.#questions.isAsking) this.#giveBackDraft()
       this.#draw()
     } else {
-      // Input before a question is not an answer to it; input after a command waits for it.
+      // Input typed before a question does not answer it. Input typed after a command waits for the command.
       this.#before = this.#before.then(() => this.#do(text)).catch((error: unknown) => this.fail(error))
     }
   }
@@ -199,9 +204,9 @@ class Repl implements LineListener, CommandHost, RunsListener {
     this.#lines.insert((edited ?? text).trimEnd())
   }
 
-  /** A command after `!` runs at once. */
+  /** A command after `!` runs immediately. */
   async #runTyped(text: string): Promise<void> {
-    if (this.isBusy) throw new ConfigError('invalidOption', 'A command is not available while the agent works. Ctrl-C stops it.')
+    if (this.isBusy) throw new ConfigError('invalidOption', 'Commands are not available while the agent works. Ctrl-C stops the agent.')
     this.#echo('› ', text)
     this.#typed = new AbortController()
     try {
@@ -268,8 +273,9 @@ class Repl implements LineListener, CommandHost, RunsListener {
   // Runs
 
   async #say(text: string): Promise<void> {
+    const { root, servers } = this.assistant
     try {
-      const [input] = await Promise.all([withFiles(text, this.assistant.root), loadColours(this.screen.paintData)])
+      const [input] = await Promise.all([withFiles(text, root, { resourceOf: servers.resource }), loadColours(this.screen.paintData)])
       if (this.#isOver) return
       if (this.#runs.current === undefined) {
         this.#echo('› ', text)
@@ -287,7 +293,7 @@ class Repl implements LineListener, CommandHost, RunsListener {
     this.#runs.steer(run, input).settled.then(
       (status) => {
         if (status === 'delivered' || this.#isOver) return
-        // The agent ended before it got the message, so it is the next prompt. After a stop, the user gets it back.
+        // The agent ended before receiving the message, so it becomes the next prompt. After a stop, the message returns to the input line.
         if (this.#runs.lastStatus === 'completed') return void this.#say(text)
         this.note('The run ended before it read this message. The text is back in your prompt.')
         this.#lines.insert(text)
@@ -312,7 +318,7 @@ class Repl implements LineListener, CommandHost, RunsListener {
     else if (event.type === 'clientCallRequested')
       askClient(run, event, { screen: this.screen, hasWebApp: this.assistant.served !== undefined })
     else if (event.type === 'approvalResolved' || event.type === 'inputResolved' || event.type === 'agentEnd') this.#withdraw(event)
-    // A client whose session was taken over can only take it back.
+    // After a takeover, this client can only take the session back.
     if (event.type === 'agentEnd' && event.error?.cause?.code === 'conflict') this.note(takenOver(event.sessionId))
   }
 
@@ -327,13 +333,13 @@ class Repl implements LineListener, CommandHost, RunsListener {
     this.#draw()
   }
 
-  /** A user without recent input may be looking elsewhere. */
+  /** A user without recent input may be away. */
   #callAway(text: string): void {
     if (performance.now() - this.#lastKeyAt > awayMs) this.screen.call(text)
   }
 
   #questionShown(): void {
-    // A yes must be typed after the question was shown.
+    // A yes counts only if typed after the question was shown.
     this.#draft ??= this.#lines.take()
     this.#callAway('phi needs your input')
     if (!this.screen.isLive) this.note(this.#promptText())

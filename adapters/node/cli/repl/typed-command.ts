@@ -4,12 +4,12 @@ import { createBudget } from '../../../../src/loop.ts'
 import { callLines } from '../render/call-lines.ts'
 import type { Screen } from '../terminal/screen.ts'
 
-/** Lines of its output that are shown. */
+/** Maximum output lines to show. */
 const shownLines = 40
 
 /**
- * Runs a command after `!` like the model's `bash`, and adds the result to the agent's history. Needs no approval, because the user typed it.
- * Rejects with `ConfigError` if the agent has no `bash`.
+ * Runs a `!` command like the model's `bash`, without approval because the user typed it. Adds the result to the agent's history. Rejects
+ * with `ConfigError` if the agent has no `bash`.
  */
 export async function runTyped(command: string, agent: Agent, screen: Screen, signal: AbortSignal): Promise<void> {
   const bash = agent.settings.tools.find(({ name }) => name === 'bash')
@@ -19,6 +19,7 @@ export async function runTyped(command: string, agent: Agent, screen: Screen, si
     bash.execute(
       { command },
       {
+        context: undefined,
         toolCallId: 'typed',
         toolName: bash.name,
         sessionId: agent.sessionId,
@@ -27,6 +28,7 @@ export async function runTyped(command: string, agent: Agent, screen: Screen, si
         budget: createBudget({}),
         update: () => undefined,
         progress: () => undefined,
+        data: () => undefined,
         childEvent: () => undefined,
         changeContext: () => undefined,
       },

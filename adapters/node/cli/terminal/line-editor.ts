@@ -11,19 +11,19 @@ export interface Completion {
   options: readonly string[]
 }
 
-/** Options of a line editor. */
+/** Options for a line editor. */
 export interface EditorOptions {
-  /** Returns completions of the text before the cursor. */
+  /** Returns completions for the text before the cursor. */
   complete?: (before: string) => Completion | undefined
-  /** Returns a label that replaces a pasted text in the line; `undefined`: the text. */
+  /** Returns a label that replaces pasted text in the line, or `undefined` to insert the text. */
   rewrite?: (pasted: string) => string | undefined
   history?: LineHistory
 }
 
-/** Single-line pastes up to this length stay in the line. */
+/** Maximum length of single-line pastes to insert as text. */
 const longestInline = 500
 
-/** Edits lines, also several, at a terminal. It does not draw; the screen does. A paste is one piece, with its line breaks. */
+/** Edits single- and multi-line input in a terminal. The screen draws it. A paste is inserted as a whole, with its line breaks. */
 export function editedLines(
   terminal: ReadStream,
   control: NodeJS.WriteStream,
@@ -40,7 +40,7 @@ class LineEditor implements LineSource {
   readonly #stopReading: () => void
   readonly #buffer = new EditBuffer()
   readonly #pastes: string[] = []
-  /** Position in the history, and the text before it was opened. */
+  /** Position in the history, and the text from before it was opened. */
   #recalled: { at: number; draft: string } | undefined
   #search: { query: string; at: number | undefined; before: string } | undefined
   /** Completions that Tab cycles through. */
@@ -179,7 +179,7 @@ class LineEditor implements LineSource {
     escape: () => this.#on.escape(),
   }
 
-  /** Sends the line; after a backslash it continues on the next line. */
+  /** Submits the line. After a backslash, continues on the next line. */
   #enter(): void {
     const { text, cursor } = this.#buffer
     if (cursor === text.length && text.endsWith('\\')) {
@@ -196,7 +196,7 @@ class LineEditor implements LineSource {
 
   #paste(text: string, isCut: boolean): void {
     if (this.#isClosed) return
-    if (isCut) this.#on.note('The paste was too long; its end was left out.')
+    if (isCut) this.#on.note('The pasted text was too long and was truncated.')
     const plain = this.#options.rewrite(text) ?? text.replace(/\r\n?/g, '\n')
     const isInline = plain.length <= longestInline && !plain.includes('\n')
     if (!isInline) this.#pastes.push(plain)
@@ -232,7 +232,7 @@ class LineEditor implements LineSource {
     this.#buffer.set(isTaken && at !== undefined ? (this.#options.history.at(at) ?? before) : before)
   }
 
-  /** Returns whether the search used the key; another key accepts the match and then applies to it. */
+  /** Returns whether the search handled the key. Any other key accepts the match and then applies to it. */
   #searchKey(text: string, { name = '', ctrl = false, meta = false }: Key): boolean {
     const search = this.#search
     if (search === undefined) return false
@@ -244,7 +244,7 @@ class LineEditor implements LineSource {
       search.at = search.query === '' ? undefined : history.find(search.query, history.length)
     } else {
       this.#endSearch(true)
-      // A match is shown before it is sent.
+      // Shows a match before submitting it.
       return name === 'return'
     }
     return true

@@ -35,7 +35,7 @@ export async function askTrust(path: string, requests: readonly TrustRequest[], 
   // A closed terminal means no.
   terminal.on('close', () => left.abort())
   try {
-    const answer = await terminal.question('Trust this file, as it is now? [y/N] ', { signal: left.signal })
+    const answer = await terminal.question('Trust this file in its current state? [y/N] ', { signal: left.signal })
     return isYes(answer)
   } catch {
     stderr.write('\n')

@@ -5,31 +5,31 @@ import { systemCode } from '../../workspace/fs-errors.ts'
 import { type FileOperations, makeDurableDirectory } from '../file-operations.ts'
 import { createdFirst, isAbsent } from '../log/epoch-files.ts'
 
-/** The end of a session when it was inspected: the last non-empty file. */
+/** A session's end when it was inspected: the last non-empty file. */
 export interface KnownEnd {
   name: string
   size: number
   modified: number
-  /** Status of its last loop there; absent if it was not read. */
+  /** Status of the last loop. Absent if it was not read. */
   status?: SessionStatus
 }
 
-/** Returns whether a session still ends there. */
+/** Returns whether a session still has the same end. */
 export function isSameEnd(end: KnownEnd | undefined, other: KnownEnd | undefined): boolean {
   return end?.name === other?.name && end?.size === other?.size && end?.modified === other?.modified
 }
 
 /** Sessions that need no inspection. */
 export interface KnownEnds {
-  /** By folder. Excludes folders without records, because a power failure could undo their removal. */
+  /** Ends by folder. Excludes folders without records, because a power failure could undo their removal. */
   ends: ReadonlyMap<string, KnownEnd>
-  /** Folders of sessions that were written since, or will be. */
+  /** Folders of sessions that were written since then, or will be. */
   marked: ReadonlySet<string>
-  /** When the index was written, in epoch milliseconds; 0 without one. */
+  /** Time of the index in epoch milliseconds, or 0 without an index. */
   madeAt: number
 }
 
-/** When a new index is worthwhile. */
+/** Thresholds for writing a new index. */
 export interface IndexLimits {
   /** Number of folders to inspect above which a new index is worthwhile. */
   looks: number
@@ -37,40 +37,41 @@ export interface IndexLimits {
   ageMs: number
 }
 
-/** The limits of `fileSessionStore`. */
+/** Limits for `fileSessionStore`. */
 export const indexLimits: IndexLimits = { looks: 64, ageMs: 10_000 }
 
-/** Next to the sessions: no id starts with a dot. */
+/** Stored next to the sessions, because no id starts with a dot. */
 const folderName = '.lists'
 
 const version = 2
 const pattern = /^(marks|index)\.([1-9]\d{0,14})(\.tmp)?$/
 const nothingKnown: KnownEnds = { ends: new Map(), marked: new Set(), madeAt: 0 }
 
-/** Maximum number of new indexes or generations during one read; more indicate another fault. */
+/** Maximum new indexes or generations during one read. More indicate a different fault. */
 const mostTries = 10
 
 /**
- * Index of the ends of sessions, so that a list inspects only folders that were written since. The folders are authoritative: the index may be lost at
- * any time.
+ * Index of the ends of sessions, so that a list inspects only folders that were written since. The folders are authoritative, so the index
+ * may be lost at any time.
  *
  * **Contract**
- * - `.lists/index.N` contains the end of each session when generation N started, or later, and its status if that was read.
- *   `.lists/marks.N` contains an empty file for each session that was claimed since. An index is valid while its marks exist.
- * - A writer marks its session in the newest generation before its first acknowledgement, and checks for a newer one after each write, before the
- *   acknowledgement. An index starts a generation before it reads the marked sessions. So for each acknowledged record, the index
- *   contains it, or its session is marked.
- * - Exactly one process starts a generation. An unfinished one is harmless: the previous index counts, with the marks of both.
- * - Older marks are removed when the newer index is durable. A reader of the older one finds the newer one, and restarts.
+ * - `.lists/index.N` contains each session's end at or after the start of generation N, and its status if read. `.lists/marks.N` contains
+ *   an empty file for each session claimed since then. An index is valid while its marks exist.
+ * - A writer marks its session in the newest generation before its first acknowledgement, and checks for a newer one after each write,
+ *   before the acknowledgement. An index starts a generation before it reads the marked sessions. Therefore, each acknowledged record is in
+ *   the index, or its session is marked.
+ * - Exactly one process starts a generation. An unfinished generation is harmless, because the previous index applies with the marks of
+ *   both.
+ * - Older marks are removed when the newer index is durable. A reader of the older index then detects the newer one and restarts.
  */
 export class ListIndex {
   readonly #operations: FileOperations
   readonly #root: string
   readonly #folder: string
   readonly #limits: IndexLimits
-  /** The generation whose marks have a durable folder. */
+  /** Generation whose marks folder is durable. */
   #durable = 0
-  /** Whether this driver is writing an index: several concurrent lists write one. */
+  /** Whether this driver is writing an index, so that concurrent lists write only one. */
   #isMaking = false
 
   constructor(operations: FileOperations, root: string, limits: IndexLimits) {
@@ -80,7 +81,7 @@ export class ListIndex {
     this.#folder = join(root, folderName)
   }
 
-  /** Never rejects: without an index that can be read, nothing is known. */
+  /** Never rejects. Without a readable index, returns an empty one. */
   async read(): Promise<KnownEnds> {
     try {
       for (let tries = 0; tries < mostTries; tries++) {
@@ -98,8 +99,8 @@ export class ListIndex {
   }
 
   /**
-   * From now on, lists inspect the session in this folder, whatever an index says. Durable when it resolves with the generation; `marked` is that of an
-   * earlier mark. 0 without an index.
+   * Makes later lists inspect the session in this folder, regardless of the index. The mark is durable when this resolves with the
+   * generation, or 0 without an index. `marked` is the generation of an earlier mark.
    */
   async mark(session: string, marked = 0): Promise<number> {
     let last = marked
@@ -108,7 +109,7 @@ export class ListIndex {
       if (newest === last || newest === 0) return newest
       if ((await this.#place(session, newest).catch(unless(isAbsent))) !== undefined) last = newest
     }
-    throw new Error(`The marks of the sessions in ${folderName} cannot be written.`)
+    throw new Error(`Cannot write the session marks in ${folderName}.`)
   }
 
   /** A deleted session has no mark, unless it was created again. */
@@ -120,8 +121,8 @@ export class ListIndex {
   }
 
   /**
-   * Starts a generation if that is worth `looks` into folders: its index may contain sessions inspected from now on. `undefined` if it is not worth
-   * it, or another process does it.
+   * Starts a generation if it saves enough folder inspections (`looks`). Its index may contain sessions inspected from now on. Returns
+   * `undefined` if it is not worthwhile or another process starts one.
    */
   async begin({ madeAt }: KnownEnds, looks: number): Promise<number | undefined> {
     if (this.#isMaking || looks <= this.#limits.looks || Math.abs(Date.now() - madeAt) <= this.#limits.ageMs) return undefined
@@ -136,7 +137,7 @@ export class ListIndex {
     }
   }
 
-  /** Writes the index of a generation that was begun here, and removes older ones. */
+  /** Writes the index of a generation started here, and removes older ones. */
   async write(generation: number, ends: KnownEnds['ends']): Promise<void> {
     try {
       await this.#write(generation, ends)
@@ -197,7 +198,7 @@ export class ListIndex {
     return true
   }
 
-  /** Remaining files are not read any more. */
+  /** Ignores the failure, because remaining files are no longer read. */
   async #removeBefore(generation: number): Promise<void> {
     const operations = this.#operations
     for (const name of await operations.list(this.#folder)) {
@@ -215,7 +216,7 @@ export class ListIndex {
     await operations.removeDirectory(path)
   }
 
-  /** The newest first. */
+  /** Newest first. */
   async #generations(): Promise<{ index: number[]; marks: number[] }> {
     const found = { index: [] as number[], marks: [] as number[] }
     const names = (await this.#operations.list(this.#folder).catch(unless(isAbsent))) ?? []
@@ -243,14 +244,14 @@ function unless(isFine: (error: unknown) => boolean): (error: unknown) => undefi
   }
 }
 
-/** Two lines: the checksum of the second one, and that line. */
+/** Formats two lines: the checksum of the second line, and the second line. */
 function textOf(ends: KnownEnds['ends']): string {
   const rows = [...ends].map(([folder, { name, size, modified, status }]) => [folder, name, size, modified, status])
   const body = JSON.stringify(rows)
   return `${JSON.stringify({ version, sha256: checksumOf(body) })}\n${body}\n`
 }
 
-/** `undefined` if damaged, or of another version. */
+/** Returns `undefined` for a damaged index or another version. */
 function endsIn(text: string): KnownEnds['ends'] | undefined {
   const [head = '', body = ''] = text.split('\n')
   if (head !== JSON.stringify({ version, sha256: checksumOf(body) })) return undefined

@@ -7,17 +7,17 @@ import type { Mailbox, ReceivedPart } from './mailbox.ts'
 
 /** The process that owned the session has crashed. */
 export class OwnerLostError extends Error {
-  /** Whether it may have started the request. */
+  /** Whether the process may have started the request. */
   readonly wasTaken: boolean
 
   constructor(wasTaken: boolean) {
-    super('The process that answered for this session has gone.')
+    super('The process that served this session has ended.')
     this.name = 'OwnerLostError'
     this.wasTaken = wasTaken
   }
 }
 
-/** No process has taken a request in time, and none will. */
+/** No process took a request in time, and none will. */
 export class NotTakenError extends Error {
   constructor() {
     super('The process that owns this session did not accept the request before the deadline.')
@@ -33,7 +33,7 @@ interface ForwardingOptions {
 
 interface AskOptions {
   signal: AbortSignal
-  /** Milliseconds until it must be taken. */
+  /** Milliseconds within which a process must take the request. */
   beginMs: number
 }
 
@@ -45,7 +45,7 @@ export class Forwarding {
   readonly #open = new Map<string, AwaitedAnswer>()
   #reading: Promise<void> = Promise.resolve()
 
-  /** `wake` is called when a reader has room again: call `read` then. */
+  /** `wake` is called when a reader has room again. Call `read` then. */
   constructor({ mailbox, logger, wake }: ForwardingOptions) {
     this.#mailbox = mailbox
     this.#logger = logger
@@ -58,7 +58,7 @@ export class Forwarding {
   }
 
   /**
-   * Returns the response of `receiver`; `moved` if it no longer owns the session. A reader that disconnects withdraws the
+   * Returns the response from `receiver`, or `moved` if it no longer owns the session. A reader that disconnects withdraws the
    * request, even while it is in flight. Rejects with `OwnerLostError`, with `NotTakenError` if it was not taken within
    * `beginMs`, and as the database does.
    */
@@ -120,10 +120,11 @@ export class Forwarding {
     }
     if (part.ending === 'whole') this.#close(callId)
     answer.take(part)
-    if (part.ending === 'broken') this.#lose(callId, new Error('The answer of the process that has the session broke off. Connect again.'))
+    if (part.ending === 'broken')
+      this.#lose(callId, new Error('The response of the process that owns the session was interrupted. Reconnect.'))
   }
 
-  /** Rejects a call and drops the rest. */
+  /** Rejects a call and drops the rest of its response. */
   #lose(callId: string, error: Error): void {
     this.#fail(callId, error)
     this.#withdraw(callId)
@@ -160,7 +161,7 @@ export class Forwarding {
     try {
       if (await this.#mailbox.withdrawUntaken(callId)) this.#fail(callId, new NotTakenError())
     } catch (error) {
-      // Its deadline rejects it.
+      // The call rejects at its deadline.
       logWarning(this.#logger, 'sessionsUnreachable', { message: String(error) })
     }
   }

@@ -3,13 +3,13 @@ import { fits } from '../../../../src/contract/shape/read.ts'
 import type { Logger } from '../../../../src/index.ts'
 import { deadlineExceeded, ProblemError, problemOf, problemResponse, refuse, requestFor, soonMs } from '../../../http/internal.ts'
 
-/** The response to another process; `moved` if its session is not here, and nothing was done. */
+/** The response to another process, or `moved` if its session is not here and nothing was done. */
 export type Answer = Response | 'moved'
 
 interface IncomingOptions {
-  /** The time of the clock that the processes share. */
+  /** The time on the clock that the processes share. */
   now: () => number
-  /** Runs the command. `begins` is called right before it and refuses late ones. */
+  /** Runs the command. `begins` is called right before it and rejects late ones. */
   act: (command: ForwardedCommand, request: Request, begins: () => void) => Promise<Answer>
   logger: Logger | false | undefined
 }
@@ -18,13 +18,13 @@ interface IncomingOptions {
  * Handles requests that other processes forward, through the database or over HTTP.
  *
  * **Contract**
- * - Refuses a command that has not begun by its `beginBy` with 504 `deadlineExceeded`, and starts nothing. Runs the same call
+ * - Rejects a command that has not begun by its `beginBy` with 504 `deadlineExceeded`, and starts nothing. Runs the same call
  *   once.
- * - Refuses unknown commands with 503, so that clients retry: during a deploy another process may know them.
+ * - Rejects unknown commands with 503, so that clients retry. During a deploy, another process may know them.
  */
 export class Incoming {
   readonly #options: IncomingOptions
-  /** The last start time of received calls, in order. A duplicate after that is refused as late. */
+  /** The last start time of received calls, in order. A duplicate after that is rejected as late. */
   readonly #seen = new Map<string, number>()
 
   constructor(options: IncomingOptions) {
@@ -59,9 +59,9 @@ export class Incoming {
       if (until >= now) break
       this.#seen.delete(id)
     }
-    if (this.#seen.has(callId)) refuse(503, 'unavailable', 'This request was passed on before. Ask again.', soonMs)
+    if (this.#seen.has(callId)) refuse(503, 'unavailable', 'This request was already forwarded. Retry.', soonMs)
     this.#seen.set(callId, beginBy)
   }
 }
 
-const unknownCommand = 'The process that has the session does not know what was asked: it is of another version. Ask again.'
+const unknownCommand = 'The process that owns the session runs another version and does not know this command. Retry.'

@@ -14,15 +14,15 @@ interface PassingOnOptions {
   /** HTTP between processes, if configured. */
   peers: Peers | undefined
   logger: Logger | false | undefined
-  /** Called when a reader has room again: call `read` then. */
+  /** Called when a reader has room again. Call `read` then. */
   wake: () => void
 }
 
 /**
- * Forwards commands to the process that owns their session: over HTTP if it is reachable, else through the database.
+ * Forwards commands to the process that owns their session: over HTTP if it is reachable, otherwise through the database.
  *
  * **Contract**
- * - The caller gets a response by the deadline of the command. Only a stream that has begun continues after it.
+ * - The caller gets a response by the command's deadline. Only a stream that has begun continues after it.
  */
 export class PassingOn {
   readonly #options: PassingOnOptions
@@ -34,8 +34,8 @@ export class PassingOn {
   }
 
   /**
-   * Returns the response of `holder`. Throws `ProblemError` 504 after a deadline, 503 if no process took it in time or if the
-   * owner crashed and may have done it.
+   * Returns the response from `holder`. Throws `ProblemError` 504 after a deadline. Throws 503 if no process took the command in time, or
+   * if the owner crashed and may have run it.
    */
   async pass(holder: Holder, command: ForwardedCommand, signal: AbortSignal): Promise<Answer> {
     const now = this.#options.leases.now()
@@ -90,4 +90,4 @@ export class PassingOn {
 
 const notTaken = 'The process that owns the session did not accept the request before the deadline. Nothing ran: retry.'
 const ownerLost =
-  'The process that had the session has gone, or its answer was lost on the way. Ask again: with the same Idempotency-Key nothing is done twice.'
+  'The process that owned the session ended, or its response was lost. Retry with the same Idempotency-Key; the request runs once.'

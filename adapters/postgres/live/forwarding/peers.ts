@@ -9,20 +9,20 @@ import type { Holder } from '../session-leases.ts'
 import { OwnerLostError } from './forward.ts'
 import type { Incoming } from './incoming.ts'
 
-/** Options of direct HTTP between processes. */
+/** Options for direct HTTP between processes. */
 export interface PeerOptions {
   /** URL at which this process serves `forwarded` to the others. */
   url: string
   /**
-   * Secret that signs requests between processes: at least 32 random characters, the same for all. During a rotation, the new and
-   * the old one.
+   * Secret that signs requests between processes: at least 32 random characters, the same for all. During a key rotation, the new and the
+   * old secret.
    */
   key: string | readonly string[]
 }
 
 export const peerOptions = optionsOf<PeerOptions>({ url: required(aText), key: required(either(signingKey, listOf(signingKey))) })
 
-/** Header of requests between processes: length and signature of a request, outcome of a response. */
+/** Header for HTTP between processes. It contains a request's length and signature, or a response's outcome. */
 const peerHeader = 'phi-forwarded'
 /** Prefix of the signed text, so that signatures of other features are invalid here. */
 const purpose = 'phi-core forwarded command\n'
@@ -37,7 +37,7 @@ const neverSent = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND
 /** A command in flight. */
 interface PeerCall {
   callId: string
-  /** The process that must handle it: another one at the same URL does nothing. */
+  /** The process that must handle it. Another process at the same URL does nothing. */
   receiver: string
   command: unknown
 }
@@ -72,8 +72,8 @@ export class Peers {
   }
 
   /**
-   * Returns the response of `holder`; `unreached` if it certainly got nothing. Rejects with `OwnerLostError`, and with the
-   * reason of `signal`.
+   * Returns the response from `holder`, or `unreached` if it certainly got nothing. Rejects with `OwnerLostError`, and with the signal's
+   * reason on abort.
    */
   async ask({ processId, url }: Holder, command: ForwardedCommand, signal: AbortSignal): Promise<Response | 'moved' | 'unreached'> {
     if (url === undefined || performance.now() < (this.#unreached.get(url) ?? 0)) return 'unreached'
@@ -93,20 +93,20 @@ export class Peers {
     }
   }
 
-  /** Rejects the calls of a crashed process. */
+  /** Rejects calls to a crashed process. */
   failCallsTo(processId: string): void {
     for (const ended of this.#open.get(processId) ?? []) ended.abort(new OwnerLostError(true))
   }
 
-  /** Responds to a request of another process. Refuses unsigned ones with 401. */
+  /** Responds to a request from another process. Rejects unsigned requests with 401. */
   async receive(request: Request, { maxBytes, timeoutMs }: BodyLimits): Promise<Response> {
     try {
       const seal = /^((\d{1,12})\.([\da-f]{64}))\.([\da-f]{64})$/.exec(request.headers.get(peerHeader) ?? '')
       if (seal === null) refuseUnsigned()
       const [, sealed = '', bytes, ofBody = '', ofLength = ''] = seal
-      // Without the key a sender cannot make this process read a body or wait.
+      // A sender without the key cannot make this process wait or read a body.
       if (!(await isSigned(lengthPurpose + sealed, ofLength, this.#keys))) refuseUnsigned()
-      // A body within a body: its quotes are escaped.
+      // The body is nested in another JSON body, so its quotes are escaped.
       const body = await readText(request, { maxBytes: Math.min(Number(bytes), maxBytes * 2 + 1024), timeoutMs })
       if (!(await isSigned(purpose + body, ofBody, this.#keys))) refuseUnsigned()
       const { callId, receiver, command }: PeerCall = JSON.parse(body)
@@ -146,8 +146,8 @@ export class Peers {
       return new Response(rest(response.body), { status, headers: own })
     }
     await rest(response.body)?.cancel()
-    // If another service responds, or the key differs, nothing was done.
-    return done === 'moved' ? 'moved' : this.#lose(url, `It answered ${status}, and does not know this process.`)
+    // If another service responded, or the key differs, nothing was done.
+    return done === 'moved' ? 'moved' : this.#lose(url, `It responded with ${status} and does not know this process.`)
   }
 
   #lose(url: string, message: string): 'unreached' {
@@ -157,7 +157,7 @@ export class Peers {
   }
 }
 
-/** Returns a body as it arrives; `over` is called at its end. */
+/** Returns a body as it arrives. `over` is called at its end. */
 function streamed(body: ReadableStream<Uint8Array> | null, signal: AbortSignal, over: () => void): ReadableStream<Uint8Array> | null {
   if (body === null) {
     over()
@@ -192,7 +192,7 @@ function streamed(body: ReadableStream<Uint8Array> | null, signal: AbortSignal, 
   })
 }
 
-/** Returns the HTTP response. Status 421: the request went to the wrong process. */
+/** Returns the HTTP response. Status 421 means that the request went to the wrong process. */
 function toResponse(answer: Response | 'moved'): Response {
   if (answer === 'moved') return new Response(null, { status: 421, headers: { [peerHeader]: 'moved' } })
   const headers = new Headers(answer.headers)
@@ -200,14 +200,14 @@ function toResponse(answer: Response | 'moved'): Response {
   return new Response(answer.body, { status: answer.status, headers })
 }
 
-/** Returns the length of a body and its signature, plus a signature of both that can be verified before the body arrives. */
+/** Returns a body's length and signature, plus a signature over both that can be verified before the body arrives. */
 async function sealOf(body: string, key: string): Promise<string> {
   const sealed = `${new TextEncoder().encode(body).length}.${await signatureOf(purpose + body, key)}`
   return `${sealed}.${await signatureOf(lengthPurpose + sealed, key)}`
 }
 
 function refuseUnsigned(): never {
-  refuse(401, 'unauthorized', 'Only processes of this server ask here, and sign what they ask.')
+  refuse(401, 'unauthorized', 'Only processes of this server may call this route, with signed requests.')
 }
 
 function codeOf(error: unknown): string {
@@ -219,6 +219,6 @@ function assertUrl(text: string): void {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:'
   if (isWeb && url.username === '' && url.password === '' && url.hash === '') return
-  const message = 'url of peers must be an address of http or https, without a password, at which the other processes reach this one.'
+  const message = 'peers.url must be an http or https URL without a password, at which other processes reach this one.'
   throw new ConfigError('invalidOption', message)
 }

@@ -4,7 +4,7 @@ import { useAgent, useMessage, usePart } from 'phi-core/react'
 import { chatOf } from 'phi-core/store'
 import { useEffect, useState } from 'react'
 
-/** The conversation of this tab: a reload finds it again. */
+/** The conversation of this tab, which a reload restores. */
 function openSession() {
   sessionStorage.chat ??= crypto.randomUUID()
   return remoteSession({ url: '/api/agent', sessionId: sessionStorage.chat })
@@ -23,7 +23,7 @@ function Conversation({ session }) {
   const say = async (event) => {
     event.preventDefault()
     const form = event.currentTarget
-    // The words stay until they are in the conversation.
+    // The text stays in the field until the conversation contains the message.
     if (await send(new FormData(form).get('message'))) form.reset()
   }
   return (
@@ -58,7 +58,7 @@ function Message({ session, id }) {
   )
 }
 
-/** While an answer is written, this is all that is rendered. */
+/** While a response streams, only this component renders. */
 function Part({ session, id, index }) {
   const part = usePart(session, id, index)
   const { approve, deny } = chatOf(session).actions

@@ -8,7 +8,7 @@ import type { AssistantEntry } from '../../model/assistant-stream.ts'
 import type { parsed } from '../prepare-call.ts'
 import { type Readings, readingsOf } from './readings.ts'
 
-/** Functions of the loop that this chunk uses. Passed in, because bundlers load shared imports into every program. */
+/** Loop functions that this chunk uses. They are passed in, because bundlers would put shared imports into every program's main chunk. */
 export interface LoopParts {
   argumentsFault: typeof argumentsFault
   cutFault: typeof cutFault
@@ -18,15 +18,15 @@ export interface LoopParts {
   isObject: typeof isObject
 }
 
-/** A run whose calls are repaired. */
+/** The run whose tool calls are repaired. */
 interface Repair {
   loop: LoopState
   parts: LoopParts
 }
 
 /**
- * Repairs the invalid arguments of each call in `message`: by the only reading that the schema accepts, else by the `repairToolCall` hook.
- * Rejects if the run is stopped.
+ * Repairs the invalid arguments of each call in `message`: uses the only reading that the schema accepts, or else the `repairToolCall`
+ * hook. Rejects if the run is stopped.
  */
 export async function repairArguments(loop: LoopState, message: AssistantEntry, parts: LoopParts): Promise<void> {
   message.content = await Promise.all(message.content.map((block) => repaired({ loop, parts }, block)))
@@ -49,13 +49,13 @@ async function repaired(repair: Repair, block: Content): Promise<Content> {
   loop.log.warn('argumentsRepaired', {
     toolCallId: block.id,
     toolName: block.name,
-    message: `The arguments of a call of ${JSON.stringify(block.name)} could not be read (${fault}), and were repaired.`,
-    hint: 'The call keeps the original text in repairedFrom.',
+    message: `Repaired the arguments of a ${JSON.stringify(block.name)} call, which were not valid JSON (${fault}).`,
+    hint: 'The original text is in repairedFrom.',
   })
   return { ...call, arguments: args, repairedFrom: text }
 }
 
-/** Returns the only reading that the schema accepts; none if a reading is ambiguous. */
+/** Returns the only reading that the schema accepts, or `undefined` if several match or a reading is ambiguous. */
 async function onlyReading(repair: Repair, tool: AgentTool, { texts }: Readings): Promise<JsonObject | undefined> {
   const fitting = new Map<string, JsonObject>()
   for (const json of texts) {
@@ -67,7 +67,7 @@ async function onlyReading(repair: Repair, tool: AgentTool, { texts }: Readings)
   return others.length === 0 ? only : undefined
 }
 
-/** A schema that throws accepts nothing here; validation of the call reports it. */
+/** A schema that throws accepts no reading here. The call's validation reports the error. */
 async function fits({ loop, parts }: Repair, tool: AgentTool, args: JsonObject): Promise<boolean> {
   const checking = (async () => parts.parsed(loop, tool, args))()
   const result = await loop.stop.race(checking).catch((error) => {

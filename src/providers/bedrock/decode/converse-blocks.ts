@@ -23,24 +23,27 @@ interface OpenCall {
   isClosed: boolean
 }
 
-/** The blocks of an index: some models use the same index for text, reasoning and a call. */
+/** The blocks of one index. Some models use the same index for text, reasoning and a call. */
 interface OpenBlock {
   text?: number | undefined
   reasoning?: number | undefined
   call?: OpenCall
-  /** A provider-executed call with its input so far. */
+  /** A provider-executed call with the input so far. */
   service?: { id: string; raw: string } | undefined
-  /** The result of such a call so far. */
+  /** The result of a provider-executed call so far. */
   result?: { begun: WireResult; content: JsonValue[] } | undefined
-  /** Citations of the text as received. */
+  /** The text's citations, as received. */
   citations?: JsonValue[] | undefined
-  /** An image so far. */
+  /** Image data so far. */
   picture?: { format: string; pieces: string[] } | undefined
   /** Unknown content by kind. */
   kept?: Map<string, JsonValue> | undefined
 }
 
-/** Context of the response: the hash that binds its reasoning, the tool whose call is the final output, and the citable documents. */
+/**
+ * What decoding a response requires: the hash that reasoning is bound to, the tool whose call is the final output, and the citable
+ * documents.
+ */
 export type Answered = Omit<BedrockCall, Exclude<keyof EncodedCall, 'answerTool'>>
 
 /** Dependencies of the block decoder. */
@@ -55,7 +58,7 @@ interface BlockParts {
  *
  * **Contract**
  * - Events without an index belong to the last block.
- * - Fragments of a call still belong to it after its stop; anything else under its index starts a new block.
+ * - After a call's stop, further fragments still belong to the call. Any other content with the same index starts a new block.
  */
 export class ConverseBlocks {
   readonly #call: Answered
@@ -100,7 +103,7 @@ export class ConverseBlocks {
 
   /** Ends the message and all open blocks. */
   end(): void {
-    // If the server ends no block, the end of the message ends them all.
+    // If the server does not end blocks, the end of the message ends all blocks.
     if (this.#endsBlocks) for (const { key, isClosed } of this.#calls) if (!isClosed) this.#builder.unendedCall(key)
     for (const block of this.#blocks.values()) this.#close(block)
   }
@@ -121,7 +124,7 @@ export class ConverseBlocks {
     return block
   }
 
-  /** Keeps unknown content in the block of its index. */
+  /** Stores unknown content in the block of its index. */
   #keep(block: OpenBlock, fields: object, known: ReadonlySet<string>): void {
     for (const kind in fields) {
       const value = Reflect.get(fields, kind) as JsonValue // Parsed JSON.
@@ -133,7 +136,7 @@ export class ConverseBlocks {
     }
   }
 
-  /** Opens a call, also under a used index. A gateway may open a call twice. */
+  /** Starts a call, even if its index is in use. A gateway may start a call twice. */
   #open(block: OpenBlock, toolUse: NonNullable<WireEvent['start']>['toolUse']): void {
     if (toolUse === undefined) return
     this.#unknown.look(toolUse, knownFields.call)
@@ -156,13 +159,13 @@ export class ConverseBlocks {
     if (opening !== '{}') this.#builder.toolArguments(key, opening)
   }
 
-  /** Closes a block: other content under this index starts a new one. Fragments of a call still belong to it. */
+  /** Closes a block. Other content with this index then starts a new block, but call fragments still belong to the call. */
   #close(block: OpenBlock): void {
     if (block.call !== undefined) block.call.isClosed = true
     const { service, result, citations, picture, text, reasoning, kept } = block
     if (service !== undefined) this.#service.input(service.id, service.raw)
     if (result !== undefined && !this.#service.result(result.begun, result.content))
-      this.#builder.warn('Amazon Bedrock sent a result that names no call. It is left out.')
+      this.#builder.warn('Amazon Bedrock sent a result without a call id. The result was dropped.')
     if (citations !== undefined && text !== undefined) this.#builder.setProviderState(text, this.#own({ citations }), 'text')
     if (picture !== undefined) this.#picture(picture)
     for (const [kind, value] of kept ?? []) this.#builder.unknown(this.#nextKey++, kind, this.#own({ block: { [kind]: value } }))
@@ -181,7 +184,7 @@ export class ConverseBlocks {
     const data = joinBase64(pieces)
     if (data === '' && pieces.length === 0) return
     if (data) this.#builder.whole(this.#nextKey++, { type: 'image', mimeType: `image/${format}`, data })
-    else this.#builder.warn('Amazon Bedrock sent a picture whose bytes cannot be read. It is left out.')
+    else this.#builder.warn('Amazon Bedrock sent an image with invalid bytes. The image was dropped.')
   }
 
   #isOffered({ type, name }: { type?: string; name?: string }): boolean {
@@ -228,7 +231,7 @@ export class ConverseBlocks {
       this.#cite(block.text, { ...citation })
     }
     if (toolResult && block.result !== undefined) block.result.content.push(...(Array.isArray(toolResult) ? toolResult : [toolResult]))
-    else if (toolResult) this.#builder.warn('Amazon Bedrock sent a result of a call that it did not open. It is left out.')
+    else if (toolResult) this.#builder.warn('Amazon Bedrock sent a result for an unknown call. The result was dropped.')
     if (!image) return
     const bytes = image.source?.bytes
     block.picture ??= { format: 'png', pieces: [] }
@@ -239,9 +242,7 @@ export class ConverseBlocks {
     const citation = namedCitation(citationOf(wire), this.#call.cited, documentName)
     const place = unknownPlaceIn(wire)
     if (place !== undefined)
-      this.#builder.warn(
-        `Amazon Bedrock cited a place of the kind "${place.slice(0, 60)}", which this version does not know: it is left out.`,
-      )
+      this.#builder.warn(`Amazon Bedrock sent a citation location of the unknown type "${place.slice(0, 60)}". The location was dropped.`)
     if (Object.keys(citation).length > 0) this.#builder.citation(key, citation)
   }
 
@@ -264,7 +265,7 @@ export class ConverseBlocks {
     this.#builder.setProviderState(key, this.#state({ redacted }))
   }
 
-  /** Wraps state that is bound only to the model. */
+  /** Wraps state that is bound to the model only. */
   #own(payload: JsonObject): ProviderState {
     const { api, id: model } = this.#request.model
     return { api, model, payload }

@@ -12,7 +12,7 @@ import { indexIn, objectIn, wordIn } from '../../kit/decode/wire-value.ts'
 import { type Answered, ConverseBlocks } from './converse-blocks.ts'
 import { addUsage, knownEvents, knownFields, type WireEvent } from './wire.ts'
 
-/** Stop reasons of the API in our terms. */
+/** Maps the API's stop reasons. */
 const stopReasons: Record<string, StopReason> = {
   end_turn: 'stop',
   stop_sequence: 'stop',
@@ -27,9 +27,9 @@ const stopReasons: Record<string, StopReason> = {
  * Decodes a ConverseStream response: the AWS binary event stream or, by content type, JSON lines.
  *
  * **Contract**
- * - `messageStop` completes the message. `metadata` with the usage may come before, after, or not at all. An incomplete frame makes the
- *   message incomplete until `metadata` came; nothing after both counts.
- * - Typed calls of unoffered tools are provider-executed, and so are marked ones. They do not run here.
+ * - `messageStop` completes the message. `metadata` with the usage may arrive before, after, or not at all. An incomplete frame fails the
+ *   message unless `metadata` has arrived. Events after both are ignored.
+ * - Calls with a type to tools that were not offered are provider-executed, as are marked calls. They do not run here.
  */
 export class BedrockDecoder implements StreamDecoder {
   readonly builder: AssistantBuilder
@@ -87,13 +87,12 @@ export class BedrockDecoder implements StreamDecoder {
   finish(): AssistantMessage {
     const wire = this.#stopReason ?? ''
     if (wire.startsWith('malformed_')) {
-      const message = `Amazon Bedrock stopped with ${wire}: what the model wrote cannot be used. Try again.`
+      const message = `Amazon Bedrock stopped with ${wire}: the model output is unusable. Retry.`
       throw new ProviderError('api', message, { isRetryable: true })
     }
-    if (wire === '') throw new ProviderError('network', 'Amazon Bedrock stopped and did not say why: the answer may be cut off.')
+    if (wire === '') throw new ProviderError('network', 'Amazon Bedrock stopped without a reason. The response may be truncated.')
     const reason = ownOf(stopReasons, wire)
-    if (reason === undefined)
-      throw new ProviderError('other', `Amazon Bedrock stopped for a reason this package does not know: ${wire.slice(0, 100)}.`)
+    if (reason === undefined) throw new ProviderError('other', `Amazon Bedrock returned an unknown stop reason: ${wire.slice(0, 100)}.`)
     this.#blocks.end()
     const message = this.builder.finish(reason, this.#usage)
     this.#blocks.bind(message)

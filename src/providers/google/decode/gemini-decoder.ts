@@ -15,11 +15,11 @@ import { contentsIn, isPlainText, knownOfParts, splitPart } from './part-content
 import { PartialArguments } from './partial-arguments.ts'
 import { newCallId, ServiceParts } from './service-parts.ts'
 
-/** Other reasons are failures. */
+/** All other reasons are failures. */
 const stopReasons: { readonly [reason: string]: StopReason } = {
   STOP: 'stop',
   MAX_TOKENS: 'length',
-  // Without a continuation token.
+  // Applies without a continuation token.
   CONTINUATION: 'length',
   SAFETY: 'guardRail',
   RECITATION: 'guardRail',
@@ -32,7 +32,7 @@ const stopReasons: { readonly [reason: string]: StopReason } = {
   IMAGE_OTHER: 'guardRail',
 }
 
-/** Fields that are read, or ignored because they describe the response. */
+/** Known fields: read, or ignored because they only describe the response. */
 const known = {
   chunk: new Set([
     ...['candidates', 'usageMetadata', 'promptFeedback', 'error', 'responseId', 'modelVersion', 'createTime', 'modelStatus'],
@@ -54,17 +54,17 @@ const known = {
   content: new Set(['role', 'parts']),
 }
 
-/** Failures of one sampling, which a retry usually avoids. */
+/** Failures of a single sampling, which usually succeed on a retry. */
 const isSlip = /^MALFORMED_/
 
 /**
  * Decodes a `streamGenerateContent` stream of the Gemini API or Vertex AI.
  *
  * **Contract**
- * - A `finishReason` or a blocked prompt completes the message. The end of the body ends it, because some models send the reason with
- *   every chunk.
- * - A part with a signature becomes its own block, also without text. Adjacent unsigned parts of one kind are merged. Calls without an id
- *   get a unique one.
+ * - A `finishReason` or a blocked prompt makes the message complete. Decoding continues until the end of the body, because some models
+ *   send the reason with every chunk.
+ * - A part with a signature becomes a separate block, even without text. Adjacent unsigned parts of one kind are merged. Calls without an
+ *   id get a unique id.
  * - A `finishReason` that reports a failure throws `api`, retryable if a retry usually succeeds.
  *
  * Source: docs/providers/google.md
@@ -73,7 +73,7 @@ export class GeminiDecoder implements StreamDecoder {
   readonly builder: AssistantBuilder
   readonly terminal = 'finishReason'
   readonly isDone = false
-  /** After a `finishReason`, content may follow, and is awaited. */
+  /** Content may follow a `finishReason`, so decoding waits for it. */
   readonly owed = 'content'
   progress = 0
   readonly #context: DecoderContext
@@ -82,14 +82,14 @@ export class GeminiDecoder implements StreamDecoder {
   #blocks = 0
   /** Kind of the block that unsigned text of the same kind extends. */
   #open: 'text' | 'thinking' | undefined
-  /** Arguments of the last block, if streamed one by one. */
+  /** Arguments of the last block, if streamed individually. */
   #streamedCall: PartialArguments | undefined
   #finishReason: string | undefined
   #id: string | null | undefined
   #finishMessage = ''
   /** Frames up to the first finish reason, which some gateways repeat. */
   readonly #frameTexts: string[] = []
-  /** The same as a set, created on first use, which is rare. */
+  /** The same frames as a set, created only when needed. */
   #known: Set<string> | undefined
   #finalFrame: string | undefined
   #isBlocked = false
@@ -123,7 +123,7 @@ export class GeminiDecoder implements StreamDecoder {
   end(): void {
     const wasBlocked = this.#isBlocked
     this.#frames.end()
-    // A block is final, but a broken connection can be retried for free. So a block counts only in a complete frame.
+    // A blocked prompt is final, but a broken connection can be retried without cost. Therefore a block counts only in a complete frame.
     this.#isBlocked = wasBlocked
   }
 
@@ -139,11 +139,11 @@ export class GeminiDecoder implements StreamDecoder {
     if (reason === 'guardRail') return this.#guarded(`stopped the answer (finishReason ${finish})`)
     if (reason !== undefined) return this.builder.finish(reason, this.#counts.usage)
     const detail = this.#finishMessage === '' ? '' : `: ${this.#finishMessage}`
-    const message = `${this.#context.service} gave up on the answer (finishReason ${finish})${detail}`
+    const message = `${this.#context.service} aborted the response (finishReason ${finish})${detail}`
     throw new ProviderError('api', message, { isRetryable: isSlip.test(finish) })
   }
 
-  /** Marks the continuation as used. A failed part keeps it for a retry. */
+  /** Marks the continuation as used. If the request fails, a retry can use it again. */
   #forgetContinuation(): void {
     const { message } = this.builder
     const { continuationToken, ...kept } = message.providerState?.payload ?? {}
@@ -152,14 +152,14 @@ export class GeminiDecoder implements StreamDecoder {
     else delete message.providerState
   }
 
-  /** Returns a paused message: the same request with the token continues it. Sources so far were emitted. */
+  /** Returns a paused message, which the same request with the token continues. The sources so far were already emitted. */
   #paused(continuationToken: string): AssistantMessage {
     const message = this.builder.finish('paused', this.#counts.usage)
     message.providerState = this.#own({ ...message.providerState?.payload, continuationToken })
     return message
   }
 
-  /** Returns a message stopped by a filter. The reason is not in the content, so a warning has it. */
+  /** Returns a message stopped by a filter. Reports the reason as a warning, because the content does not contain it. */
   #guarded(what: string): AssistantMessage {
     const message = this.builder.finish('guardRail', this.#counts.usage)
     message.errorMessage = `${this.#context.service} ${what}${this.#finishMessage === '' ? '' : `: ${this.#finishMessage}`}`
@@ -173,7 +173,7 @@ export class GeminiDecoder implements StreamDecoder {
   }
 
   #frame(data: string, name: string | undefined): void {
-    // Gateways may end with another protocol's marker, or repeat frames.
+    // Gateways may send another protocol's end marker, or repeat frames.
     const isAgain = data === this.#finalFrame || this.#cameBefore(data)
     if (isMarker(data) !== undefined || isAgain) return
     if (this.#finishReason === undefined) this.#frameTexts.push(data)
@@ -226,7 +226,7 @@ export class GeminiDecoder implements StreamDecoder {
   }
 
   #warnOfOthers(): void {
-    if (!this.#hasOthers) this.builder.warn('The service sent more than one answer. The first is kept, the others are left out.')
+    if (!this.#hasOthers) this.builder.warn('The provider sent several responses. All but the first were dropped.')
     this.#hasOthers = true
   }
 
@@ -245,7 +245,7 @@ export class GeminiDecoder implements StreamDecoder {
 
   #content(part: GeminiPart): void {
     const signature = textIn(part.thoughtSignature, 'a signature')
-    // An empty call ends one that was streamed by argument.
+    // An empty call ends a call whose arguments were streamed individually.
     const call = objectIn(part.functionCall, 'a call') ?? (this.#streamedCall && part.functionCall)
     if (call) this.#call(call, signature)
     else if (part.text !== undefined) this.#text(part.thought === true ? 'thinking' : 'text', textIn(part.text, 'text'), signature)
@@ -295,7 +295,7 @@ export class GeminiDecoder implements StreamDecoder {
     else this.builder.toolArguments(key, typeof call.args === 'string' ? JSON.stringify(call.args) : textOfArguments(call.args ?? {}))
   }
 
-  /** Ends an incomplete call with invalid JSON, so that it does not run. */
+  /** Ends an incomplete call with invalid JSON, so that the call does not run. */
   #closeCut(): void {
     const cut = this.#streamedCall
     if (cut !== undefined) this.builder.toolArguments(this.#blocks, cut.toJson().slice(0, -1))
@@ -312,7 +312,7 @@ export class GeminiDecoder implements StreamDecoder {
   }
 }
 
-/** Whether a candidate is the first one; others are ignored. */
+/** Returns whether a candidate is the first one. Others are ignored. */
 function isOurs(candidate: GeminiCandidate): boolean {
   return (indexIn(candidate.index) ?? 0) === 0
 }

@@ -12,9 +12,9 @@ interface Support {
  * Merges the sources of all chunks.
  *
  * **Contract**
- * - A list that starts with all previous sources repeats them; any other continues the list.
- * - Indices refer to the chunk's own list; beyond its length, to the whole list.
- * - Duplicates count once.
+ * - A list that starts with all previous sources repeats them. Any other list continues the previous one.
+ * - Indices refer to the chunk's list. Indices beyond its length refer to the whole list.
+ * - Duplicates are stored once.
  */
 export class GroundingSources {
   readonly queries: string[] = []
@@ -44,7 +44,7 @@ export class GroundingSources {
     for (const support of Array.isArray(supports) ? supports : []) this.#support(support, numberOf)
   }
 
-  /** Adds `chunks`; returns the index of the first one in the whole list. */
+  /** Adds `chunks`, and returns the first one's index in the whole list. */
   #takeChunks(chunks: readonly unknown[]): number {
     const serialized = chunks.map((chunk) => JSON.stringify(chunk))
     const isRepeated = this.#chunks.every((known, at) => serialized[at] === known)
@@ -83,7 +83,7 @@ export class GroundingSources {
     if (Object.keys(source).length > 0) return source
     const [kind] = Object.keys(chunk)
     if (kind !== undefined && this.#isNew(`kind ${kind}`))
-      this.#builder.warn(`The service named a source of the kind "${kind.slice(0, 60)}", which this version does not know. It is left out.`)
+      this.#builder.warn(`The provider sent a source of the unknown type "${kind.slice(0, 60)}". The source was dropped.`)
     return undefined
   }
 }

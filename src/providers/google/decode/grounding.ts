@@ -7,7 +7,7 @@ import type { GeminiCandidate, GroundingMetadata } from '../wire.ts'
 import { GroundingSources } from './grounding-sources.ts'
 import { type Segment, segmentRanges } from './segment-ranges.ts'
 
-/** Prefix of the status of a fetched page. */
+/** Prefix of a fetched page's status. */
 const statusPrefix = 'URL_RETRIEVAL_STATUS_'
 
 /** A text block and its position in the whole text. */
@@ -24,13 +24,13 @@ interface Cited {
 }
 
 /**
- * Emits the sources at the end of a response: text ranges in UTF-16 units, and searches that the API does not show as calls.
+ * Emits the sources at the end of a response: text ranges in UTF-16 units, and searches that the API does not report as calls.
  * Source: docs/providers/google.md
  */
 export class Grounding {
   /** Keys of the text blocks in order. */
   readonly #texts: number[] = []
-  /** Start of each part in the text; `undefined` for other parts. */
+  /** Start of each part in the text. `undefined` for other parts. */
   readonly #partStarts: (number | undefined)[] = []
   #length = 0
   readonly #builder: AssistantBuilder
@@ -51,7 +51,7 @@ export class Grounding {
     this.#sources = new GroundingSources(builder)
   }
 
-  /** Adds a part with the length of its text; `undefined` if it is no response text. */
+  /** Adds a part with its text length. `undefined` if the part is not response text. */
   part(length?: number): void {
     this.#partStarts.push(length === undefined ? undefined : this.#length)
     this.#length += length ?? 0
@@ -62,7 +62,7 @@ export class Grounding {
     this.#texts.push(key)
   }
 
-  /** Adds the sources of a chunk. */
+  /** Adds a chunk's sources. */
   add({ groundingMetadata, urlContextMetadata, citationMetadata, logprobsResult }: GeminiCandidate): void {
     if (groundingMetadata) this.#keep(groundingMetadata)
     if (Array.isArray(urlContextMetadata?.urlMetadata)) {
@@ -88,7 +88,7 @@ export class Grounding {
     const { webSearchQueries: _queries, groundingChunks: chunks, groundingSupports: _supports, ...otherFields } = metadata
     Object.assign(this.#otherFields, otherFields as JsonObject) // Parsed JSON.
     const pictures = Array.isArray(chunks) ? chunks.flatMap((chunk) => Object(chunk).image ?? []) : []
-    // The pages are sources; the image URLs fit no citation.
+    // Uses the pages as sources, because image URLs cannot be citations.
     if (pictures.length > 0) this.#otherFields.images = pictures as JsonValue[] // Parsed JSON.
   }
 
@@ -127,7 +127,7 @@ export class Grounding {
 
   #warnOfPlace(): void {
     if (!this.#hasWarned)
-      this.#builder.warn('The service cited a place that lies outside of its text. The source is kept, the place is left out.')
+      this.#builder.warn('The provider sent a citation position outside its text. The position was dropped; the source was kept.')
     this.#hasWarned = true
   }
 
@@ -147,7 +147,7 @@ export class Grounding {
     else this.#builder.citation(span.key, { ...source, range: { start: range.start - span.from, end: range.end - span.from } })
   }
 
-  /** Returns the next free id of a kind: a continued response may have searched before. */
+  /** Returns the next unused id of a kind, because a continued response may contain earlier searches. */
   #freeId(kind: string): string {
     const stem = `${this.#builder.message.responseId ?? newId()}-${kind}`
     let at = 0

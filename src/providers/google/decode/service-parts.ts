@@ -13,14 +13,14 @@ import { metadataNames } from './part-contents.ts'
 
 /** Decodes other parts: media, provider-executed tools, unknown parts. Source: docs/providers/google.md */
 export class ServiceParts {
-  /** Whether the API reported its searches and fetches as calls, so that none must be derived from sources. */
+  /** Whether the API reported its searches and fetches as calls. Otherwise, they are derived from sources. */
   hasCalls = false
   readonly #builder: AssistantBuilder
   readonly #stateOf: (payload: JsonObject) => ProviderState
   /** Calls without a result, in order. */
   #open: { id: string; kind: string }[] = []
   #count = 0
-  /** A draft image, which the final one replaces. */
+  /** A draft image, which the final image replaces. */
   #draft: string | undefined
   /** Audio in progress. */
   #sound: { key: string; file: FileContent; pieces: string[] } | undefined
@@ -30,7 +30,7 @@ export class ServiceParts {
     this.#stateOf = stateOf
   }
 
-  /** Whether the part has content. */
+  /** Returns whether the part has content. */
   add(part: GeminiPart): boolean {
     const wire = part as JsonObject // Parsed JSON.
     if (!part.inlineData) this.settle()
@@ -58,7 +58,7 @@ export class ServiceParts {
       return
     }
     if (!isBase64(data) || data === '') {
-      this.#builder.warn(`The service sent media of the type "${mimeType.slice(0, 60)}" whose bytes cannot be read. They are left out.`)
+      this.#builder.warn(`The provider sent "${mimeType.slice(0, 60)}" media with invalid bytes. The media was dropped.`)
       return
     }
     const { thoughtSignature } = part
@@ -73,7 +73,7 @@ export class ServiceParts {
     this.#builder.whole(key, picture)
   }
 
-  /** Adds a file. Adjacent raw audio parts become one file; any other file is complete. */
+  /** Adds a file. Merges adjacent raw audio parts into one file. Any other file is complete. */
   #file(file: FileContent, data: string): void {
     const isNext = this.#sound?.file.mimeType === file.mimeType && file.providerState?.payload.thoughtSignature === undefined
     if (this.#sound !== undefined && isNext) {
@@ -95,7 +95,7 @@ export class ServiceParts {
     this.#show({ type: 'serviceTool', id, name, ...(input !== undefined && { input }), status: 'running' }, { call: part })
   }
 
-  /** Finds the call of a result by id, else the first open call of its kind. */
+  /** Finds the call of a result by id, otherwise the first open call of its kind. */
   #result(part: JsonObject, kind: string, { id: given, outcome, output, response }: Record<string, unknown>): void {
     const at = this.#open.findIndex((open) => (typeof given === 'string' && given !== '' ? open.id === given : open.kind === kind))
     const [open] = at === -1 ? [] : this.#open.splice(at, 1)
@@ -127,7 +127,7 @@ function nameOf(value: unknown): string {
   return typeof toolType === 'string' ? toolType.toLowerCase() : 'service_tool'
 }
 
-/** Creates a unique id of 37 characters: the strictest provider accepts 40. */
+/** Creates a unique id of 37 characters, because the strictest provider accepts 40. */
 export function newCallId(): string {
   return `call_${newId().replaceAll('-', '')}`
 }

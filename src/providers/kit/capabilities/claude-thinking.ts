@@ -6,10 +6,10 @@ import type { StreamRequest } from '../../../types/model/provider.ts'
 import { adjusted, answerRoom, effortFor, leaveOut, levelBudgets } from '../settings/write-settings.ts'
 import { outputLimit } from './capabilities.ts'
 
-/** Minimum budget of the provider. Source: docs/providers/anthropic.md */
+/** The provider's minimum thinking budget. Source: docs/providers/anthropic.md */
 const leastBudget = 1024
 
-/** Returns whether Claude accepts this thinking block again: it needs a signature. */
+/** Returns whether this thinking block can be sent back. Claude requires a signature. */
 export function isSigned(block: ThinkingContent): boolean {
   return block.signature !== undefined || typeof block.providerState?.payload.redacted === 'string'
 }
@@ -22,7 +22,7 @@ export function continuesWithoutThinking(messages: readonly Message[]): boolean 
 }
 
 /**
- * Returns the request fields that depend on thinking: `max_tokens`, `thinking`, `output_config`. Adds what it drops to `warnings`.
+ * Returns the request fields that depend on thinking: `max_tokens`, `thinking`, `output_config`. Adds dropped settings to `warnings`.
  * `hasUnsignedTurn`: the continued response does not start with thinking, which a budget requires.
  */
 export function generationFields(
@@ -46,21 +46,21 @@ export function generationFields(
   return fields
 }
 
-/** Why `temperature` and similar settings cannot be combined with these fields. */
+/** Reason why `temperature` and similar settings cannot be combined with these fields. */
 export function whyNoSampling({ thinking }: JsonObject): string | undefined {
   return thinking !== undefined && JSON.stringify(thinking) !== '{"type":"disabled"}' ? 'while it thinks' : undefined
 }
 
 function addBudget(fields: JsonObject, request: StreamRequest, asked: number, hasUnsignedTurn: boolean, warnings: string[]): void {
   if (hasUnsignedTurn) {
-    warnings.push('thinking left out of this turn: the answer being continued has none that can be sent back')
+    warnings.push('thinking omitted in this turn: the continued response has none that can be sent back')
     return
   }
   const budget = Math.max(leastBudget, asked)
   if (budget > (request.thinkingBudget ?? budget)) adjusted(request, `thinkingBudget raised from ${asked} to ${budget}`, warnings)
   const wanted = Number(fields.max_tokens)
   if (wanted <= budget) {
-    // Below the minimum of every model with budgets.
+    // The limit is below the minimum of every model with budgets.
     fields.max_tokens = budget + Math.min(wanted, answerRoom)
     const raised = `max_tokens raised from ${wanted} to ${fields.max_tokens}: it must exceed the thinking budget of ${budget}`
     // A default is not an explicit setting, so it causes no warning.
@@ -79,7 +79,7 @@ function addAdaptive(fields: JsonObject, request: StreamRequest, capabilities: M
     fields.thinking = { type: 'disabled' }
     return
   }
-  // Recent models omit thinking text unless requested.
+  // Recent models omit thinking text unless it is requested.
   if (level !== 'off') fields.thinking = { type: 'adaptive', display: 'summarized', ...displayOf(request) }
   const effort = level === 'off' ? capabilities.efforts[0] : effortFor(request, capabilities, warnings)
   if (effort !== undefined) fields.output_config = { effort }

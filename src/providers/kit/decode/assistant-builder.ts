@@ -26,51 +26,51 @@ import {
 } from './slots.ts'
 import { nameIn, textIn } from './wire-value.ts'
 
-/** Blocks of one response, which operations on a block can look up. */
+/** Blocks of one response, for lookups by block operations. */
 const maxBlocks = 10_000
 
 /**
  * Builds one assistant message from stream fragments, for every protocol.
  *
  * **Contract**
- * - `message` is the object of the `start` event and of `finish()`; its strings grow by appending.
- * - A block exists from its first non-empty fragment, so a `contentIndex` never changes. No empty text block remains, except one that has
- *   state or keeps the position of a block that began (`begins`) earlier.
- * - Fragments of a call without id or name are buffered; every delta has the final id and name.
- * - Ids are unique within the message: missing and repeated ones are generated.
- * - An empty fragment is ignored; a fragment that is not a string fails the call.
+ * - `message` is the object that the `start` event contains and `finish()` returns. The strings in `message` grow by appending.
+ * - A block is created by its first non-empty fragment, so a `contentIndex` never changes. Empty text blocks are removed, unless they have
+ *   state or keep the position of a block that began earlier (`begins`).
+ * - Fragments of a call without id or name are buffered. Every delta has the final id and name.
+ * - Ids are unique within the message. Missing and repeated ids are replaced by generated ones.
+ * - Empty fragments are ignored. A fragment that is not a string fails the call.
  * - More than 16 Mi characters of arguments fail the call with `ProviderError`.
- * - If a call never gets a name, its arguments may belong to another call, so none of the calls runs.
- * - Unknown content becomes an opaque block (`unknown`); `warn` reports what could not be kept.
- * - Keys belong to the codec and are shared by all block kinds.
- * - Every end closes every block: a running provider-executed tool fails, unless the provider continues it (see `keepsTools`).
- * - A call of `answerTool` (see `answerByTool`) is the response text: its arguments become a text block, and it is not a call.
+ * - If a call never gets a name, none of the calls runs, because its arguments may belong to another call.
+ * - Unknown content becomes an opaque block (`unknown`). `warn` reports content that could not be preserved.
+ * - The codec chooses the keys, which all block kinds share.
+ * - The end of the message closes every block. A running provider-executed tool fails, unless the provider continues it (see `keepsTools`).
+ * - A call of `answerTool` (see `answerByTool`) contains the response. The arguments of the call become a text block instead.
  */
 export class AssistantBuilder {
   readonly message: AssistantMessage
-  /** Warnings of the encoder, reported with `start`. */
+  /** The encoder's warnings, reported with `start`. */
   warnings: readonly string[] = []
-  /** The provider continues its tools after our results, so a response that stops with `toolUse` leaves them open. */
+  /** The provider continues its tools after receiving tool results, so a response that stops with `toolUse` leaves them open. */
   keepsTools = false
   readonly #emit: (event: StreamEvent) => void
   readonly #answerTool: string | undefined
   readonly #model: ModelConfig
   readonly #slots = new Map<BlockKey, Slot | IgnoredSlot>()
   readonly #waiting: WaitingBlocks = new Map()
-  /** Blocks that keep the position of a block that has begun. */
+  /** Empty blocks that reserve the position of a block that has begun. */
   readonly #placed = new Set<Content>()
   readonly #ids = new Set<string>()
   #lastKey: BlockKey | undefined
   #last: Slot | IgnoredSlot | undefined
-  /** Text blocks that are the refusal. */
+  /** Text blocks that contain the refusal. */
   readonly #refusals = new Set<object>()
-  /** The call whose arguments are the response text. */
+  /** The call whose arguments contain the response text. */
   #answerKey: BlockKey | undefined
   readonly #usageBefore: Usage | undefined
   #usage: Usage | undefined
   #started = false
 
-  /** `continues`: the partial response that the provider paused. It grows further. */
+  /** `continues`: the partial response that the provider paused, which grows further. */
   constructor(model: ModelConfig, emit: (event: StreamEvent) => void, answerTool?: string, continues?: AssistantMessage) {
     this.#emit = emit
     this.#answerTool = answerTool
@@ -88,20 +88,20 @@ export class AssistantBuilder {
     })
   }
 
-  /** Records usage while it is counted, so that a message that fails later still has its cost. */
+  /** Records usage as it is reported, so that a message that fails later still has its cost. */
   counts(usage: Usage): void {
     if (this.#usageBefore === undefined) this.message.usage = usage
     else this.#usage = usage
   }
 
-  /** Records the response id and the responding model. The first non-empty string of each counts. */
+  /** Records the response id and the responding model. The first non-empty value of each wins. */
   answeredBy(responseId: unknown, responseModel: unknown): void {
     const { message } = this
     if (message.responseId === undefined && isId(responseId)) message.responseId = responseId
     if (message.responseModel === undefined && isId(responseModel)) message.responseModel = responseModel
   }
 
-  /** Emits `start` once. Every operation that emits calls it first. */
+  /** Emits `start` once. Every emitting operation calls it first. */
   start(): void {
     if (this.#started) return
     this.#started = true
@@ -114,17 +114,17 @@ export class AssistantBuilder {
     return this.#started
   }
 
-  /** Begins a block: later blocks follow it, even if their content arrives first. */
+  /** Begins a block. Later blocks follow it, even if their content arrives first. */
   begins(key: BlockKey, kind: BegunKind): void {
     if (!this.#slots.has(key)) this.#waiting.set(key, kind)
   }
 
-  /** Ends a block. Without content there is no block. */
+  /** Ends a block. Without content, no block is created. */
   ends(key: BlockKey): void {
     this.#waiting.delete(key)
   }
 
-  /** Moves the block that began as `from` to the key `to` of its content. */
+  /** Changes the key of the block that began as `from` to `to`, the key of its content. */
   beganAs(from: BlockKey, to: BlockKey): void {
     const slot = this.#slots.get(from)
     renameWaiting(this.#waiting, from, to)
@@ -144,7 +144,7 @@ export class AssistantBuilder {
     this.#emit({ type: 'text', contentIndex: slot.index, delta })
   }
 
-  /** Appends to the refusal of the message. It streams as text, and is not a block of the finished message. */
+  /** Appends to the message's refusal, which streams as text but is not a block of the finished message. */
   refusal(key: BlockKey, fragment: string): void {
     const delta = textIn(fragment, 'a refusal')
     if (delta === '') return
@@ -166,7 +166,7 @@ export class AssistantBuilder {
     this.#emit({ type: 'thinking', contentIndex: slot.index, delta })
   }
 
-  /** Adds citations to a text block; they may arrive before the text. */
+  /** Adds citations to a text block. Citations may arrive before the text. */
   citation(key: BlockKey, citation: Citation): void {
     const slot = this.#find(key) ?? this.#add(key, emptySlots.text())
     if (slot.kind !== 'text') return
@@ -175,7 +175,7 @@ export class AssistantBuilder {
     this.#emit({ type: 'citation', contentIndex: slot.index, citation })
   }
 
-  /** Shows or replaces a block that does not arrive in fragments, such as an image that gets finer or a finished provider-executed tool. */
+  /** Adds or replaces a block that does not arrive in fragments, such as a refined image or a finished provider-executed tool. */
   whole(key: BlockKey, block: WholeBlock): void {
     const slot = this.#find(key) ?? this.#add(key, { kind: 'whole', index: 0, block })
     if (slot.kind !== 'whole') return
@@ -184,36 +184,36 @@ export class AssistantBuilder {
     this.#emit({ type: 'block', contentIndex: slot.index, block })
   }
 
-  /** Returns the whole block under `key` as last shown. */
+  /** Returns the latest version of the whole block under `key`. */
   shown(key: BlockKey): WholeBlock | undefined {
     const slot = this.#find(key)
     return slot?.kind === 'whole' ? slot.block : undefined
   }
 
-  /** Shows or updates a provider-executed tool by id, also one of an earlier request of this response. */
+  /** Adds or updates a provider-executed tool by id, including one from an earlier request of this response. */
   serviceTool(block: ServiceToolContent): void {
     this.whole(serviceKey(block.id), block)
   }
 
-  /** Returns the provider-executed tool with this id as last shown. */
+  /** Returns the latest version of the provider-executed tool with this id. */
   serviceToolOf(id: string): ServiceToolContent | undefined {
     const shown = this.shown(serviceKey(id))
     return shown?.type === 'serviceTool' ? shown : undefined
   }
 
-  /** Keeps content that this codec does not know. `kind` is the provider's name for it. Warns once per kind, with its `fate`. */
-  unknown(key: BlockKey, kind: string, providerState: ProviderState, fate = 'sent back to that service'): void {
+  /** Preserves unknown content. `kind` is the provider's name for it. Warns once per kind, with its `fate`. */
+  unknown(key: BlockKey, kind: string, providerState: ProviderState, fate = 'sent back to that provider'): void {
     this.whole(key, { type: 'opaque', kind, providerState })
-    this.warn(`The service sent content of the kind "${kind.slice(0, 60)}", which this version does not know. It is kept, and ${fate}.`)
+    this.warn(`The provider sent content of the unknown type "${kind.slice(0, 60)}". The content is kept and ${fate}.`)
   }
 
-  /** Warns that a part of the response could not be kept unchanged. */
+  /** Warns that part of the response could not be preserved. */
   warn(warning: string): void {
     this.start()
     this.#emit({ type: 'warning', warning })
   }
 
-  /** Opens a call, or adds its missing id or name. Known values stay. */
+  /** Starts a call, or adds its missing id or name. Existing values stay unchanged. */
   toolCall(key: BlockKey, callId?: string, toolName?: string): void {
     let slot = this.#find(key)
     const id = nameIn(callId, 'the id of a call')
@@ -233,7 +233,7 @@ export class AssistantBuilder {
     if (slot.held !== '') release(slot, this.#emit)
   }
 
-  /** Appends to the arguments of a call, and opens it if needed. */
+  /** Appends to the arguments of a call, and starts the call if needed. */
   toolArguments(key: BlockKey, fragment: string): void {
     const delta = textIn(fragment, 'arguments')
     if (delta === '') return
@@ -264,21 +264,21 @@ export class AssistantBuilder {
     if (slot?.kind === 'toolCall') slot.whole = text
   }
 
-  /** Marks a call without an end: its arguments are invalid, and it does not run. */
+  /** Marks a call whose end is missing. The arguments are invalid, and the call does not run. */
   cutCall(key: BlockKey): void {
     const slot = this.#find(key)
     if (slot?.kind === 'toolCall') slot.isCut = true
   }
 
   /**
-   * Marks a call without an end in a complete response. Complete JSON arguments are accepted; absent arguments may be what is missing.
+   * Marks a call whose end is missing in a complete response. Accepts complete JSON arguments. Absent arguments count as truncated.
    */
   unendedCall(key: BlockKey): void {
     const slot = this.#find(key)
     if (slot?.kind === 'toolCall' && slot.raw.trim() === '') slot.isCut = true
   }
 
-  /** Returns the text of a text or thinking block so far, or the arguments of a call; empty if there is none. */
+  /** Returns the text or arguments of a block so far. Empty if it does not exist. */
   written(key: BlockKey): string {
     const slot = this.#slots.get(key)
     if (slot?.kind === 'text') return slot.block.text
@@ -286,7 +286,7 @@ export class AssistantBuilder {
     return slot?.kind === 'thinking' ? slot.block.thinking : ''
   }
 
-  /** Appends to the signature of a thinking block, and opens it if needed, because withheld thinking may still have a signature. */
+  /** Appends to the signature of a thinking block. Creates the block if needed, because withheld thinking may still have a signature. */
   setSignature(key: BlockKey, fragment: string): void {
     const more = textIn(fragment, 'a signature')
     if (more === '') return
@@ -296,15 +296,15 @@ export class AssistantBuilder {
 
   /** Attaches opaque state to the block of `key`, or to a new empty block of kind `opens`. */
   setProviderState(key: BlockKey, state: ProviderState, opens: 'thinking' | 'text' = 'thinking'): void {
-    // State of a call does not belong to the text that the call became.
+    // A call's state does not apply to the text that the call became.
     if (key === this.#answerKey) return
     const slot = this.#find(key) ?? (opens === 'text' ? this.#add(key, emptySlots.text()) : this.#thinkingSlot(key))
     if (slot !== undefined && slot.kind !== 'ignored') slot.block.providerState = state
   }
 
   /**
-   * Completes the message, and parses the arguments of each call once. Empty text and `null` become `{}`. Other text that is not a JSON
-   * object, or that is ambiguous, becomes `{}` with `invalidArguments`. A message with calls and no stop reason stopped with `toolUse`.
+   * Completes the message and parses the arguments of each call once. Empty text and `null` become `{}`. Any other text that is ambiguous
+   * or not a JSON object becomes `{}` with `invalidArguments`. If a message has calls but no stop reason, the stop reason is `toolUse`.
    */
   finish(stopReason: StopReason, usage: Usage): AssistantMessage {
     this.start()
@@ -312,12 +312,12 @@ export class AssistantBuilder {
     endCalls(this.#slots.values(), cutFrom, this.#model, this.#emit)
     const hasCalls = hasCallsToAnswer(this.message.content)
     const key = this.#answerKey
-    // Absent arguments are an empty object, unless the call was cut off before them.
+    // Absent arguments become an empty object, unless the call was truncated before them.
     if (key !== undefined && this.#find(key) === undefined && stopReason !== 'length') this.text(key, '{}')
     if (hasCalls && stopReason === 'stop') this.message.stopReason = 'toolUse'
     else this.message.stopReason = key !== undefined && !hasCalls && stopReason === 'toolUse' ? 'stop' : stopReason
     const { stopReason: reason } = this.message
-    // A tool that waits for an approval continues after the decision.
+    // Leaves a tool that waits for an approval open, because it continues after the decision.
     if (reason !== 'paused' && !(reason === 'toolUse' && this.keepsTools))
       for (const block of this.message.content) if (isRunningTool(block) && !block.needsApproval) this.serviceTool(interruptedTool(block))
     if (this.#placed.size > 0) this.message.content = settled(this.message.content, this.#placed)
@@ -331,7 +331,7 @@ export class AssistantBuilder {
     this.message.usage = before === undefined ? usage : { ...combineUsage(before, usage), contextTokens: contextTokensOf(usage) }
   }
 
-  /** Keeps what arrived before a failure. Calls count as cut off unless their arguments are complete. */
+  /** Keeps the content received before a failure. Calls count as truncated unless their arguments are complete. */
   fail(stopReason: 'error' | 'aborted', errorMessage: string): AssistantMessage {
     endCalls(this.#slots.values(), 0, this.#model, this.#emit)
     this.message.content = withToolsEnded(settled(this.message.content, this.#placed))
@@ -360,8 +360,9 @@ export class AssistantBuilder {
   #append(key: BlockKey, slot: Slot): Slot {
     this.start()
     slot.index = this.message.content.length
-    // Not retryable, because the response would have the same length.
-    if (slot.index >= maxBlocks) throw new ProviderError('api', `The answer has more than ${maxBlocks} blocks, which no model writes.`)
+    // Not retryable, because the next response would probably have the same length.
+    if (slot.index >= maxBlocks)
+      throw new ProviderError('api', `The response has more than ${maxBlocks} blocks, so it is not a valid model response.`)
     this.message.content.push(slot.block)
     this.#slots.set(key, slot)
     this.#lastKey = key
@@ -369,7 +370,7 @@ export class AssistantBuilder {
     return slot
   }
 
-  /** `opened` is the block of a call whose name arrived late and which was not shown. A second response call is dropped. */
+  /** `opened` is the block of a call whose name arrived late and that was not emitted yet. Drops a second call of the answer tool. */
   #takeAnswer(key: BlockKey, opened: ToolCallSlot | undefined): void {
     if (this.#answerKey === key || (opened !== undefined && opened.block.name !== '')) return
     if (opened !== undefined || this.#answerKey !== undefined) {

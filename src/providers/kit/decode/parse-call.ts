@@ -8,12 +8,15 @@ import type { IgnoredSlot, Slot, ToolCallSlot } from './slots.ts'
 /** Maximum characters of one call. */
 export const maxArguments = 16 * 1024 * 1024
 
-/** The error for longer arguments. Not retryable, because the model would write as much again. */
+/** Error for longer arguments. Not retryable, because the model would probably produce the same length again. */
 export function tooLongArguments(): ProviderError {
-  return new ProviderError('api', `The arguments of a call grew beyond ${maxArguments} characters. Let the tool take them in parts.`)
+  return new ProviderError(
+    'api',
+    `The arguments of a tool call exceed ${maxArguments} characters. Change the tool to accept them in parts.`,
+  )
 }
 
-/** Emits the buffered arguments of `slot` if the id and the name of the call are known. */
+/** Emits the buffered arguments of `slot` once the call's id and name are known. */
 export function release(slot: ToolCallSlot, emit: (event: StreamEvent) => void): void {
   const { id, name } = slot.block
   if (id === '' || name === '') return
@@ -22,12 +25,12 @@ export function release(slot: ToolCallSlot, emit: (event: StreamEvent) => void):
   emit({ type: 'toolCallDelta', contentIndex: slot.index, toolCallId: id, toolName: name, delta })
 }
 
-/** Ids that every protocol accepts. With another id, the call records its protocol, which gets the id back. */
+/** Matches ids that every protocol accepts. For any other id, the call records the protocol that the id must be sent back to. */
 const plainId = /^[\w-]{1,40}$/
 
 /**
- * Ends the calls of one response: no more fragments arrive. Assigns missing ids, emits buffered text, and parses the arguments. From block
- * `cutFrom` on, a call without text may have been cut off.
+ * Ends the calls of one response when no more fragments can arrive. Assigns missing ids, emits buffered text, and parses the arguments.
+ * From block `cutFrom` on, a call without argument text may have been truncated.
  */
 export function endCalls(
   slots: Iterable<Slot | IgnoredSlot>,
@@ -48,7 +51,7 @@ export function endCalls(
     if (!plainId.test(slot.block.id)) slot.block.providerState ??= { api, model, payload: {} }
     const raw = slot.whole ?? slot.raw
     const parsed = parseArguments(raw.trim() === '' && slot.index < cutFrom ? '{}' : raw)
-    // Text without a call may be missing from another call.
+    // Argument text without a call may belong to another call.
     const isCut = slot.isCut === true || hasStray
     if (isCut) slot.block.isCut = true
     if (isCut || parsed.fault !== undefined) slot.block.invalidArguments = raw
@@ -57,8 +60,8 @@ export function endCalls(
 }
 
 /**
- * Returns arguments as text, because providers also send a parsed value or fragments of it. Empty for none. A value that JSON would change
- * (`1e400`, `-0`) or cannot represent becomes invalid text, so the call does not run.
+ * Returns arguments as text, because some providers send parsed values. Empty if there are none. A value that JSON would change (`1e400`,
+ * `-0`) or cannot represent becomes invalid text, so the call does not run.
  */
 export function textOfArguments(value: unknown): string {
   if (value === undefined || value === null) return ''

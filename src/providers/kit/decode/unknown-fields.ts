@@ -7,12 +7,11 @@ const maxName = 60
 const maxNames = 100
 
 /**
- * Warns of data that a decoder drops: unknown fields, and events of unknown types. Each name is reported once per response.
+ * Warns about data that a decoder drops: unknown fields, and events of unknown types. Each name is reported once per response.
  *
  * **Contract**
- * - A field counts if it holds text, or a non-empty list or object. Counts and flags are ignored; in an event of an unknown type they
- *   count.
- * - The decoder lists known fields, including those it ignores on purpose.
+ * - A field is reported if it contains text, or a non-empty list or object. Numbers and flags are reported only in events of unknown types.
+ * - The decoder lists known fields, including those that it ignores intentionally.
  */
 export class UnknownFields {
   readonly #builder: AssistantBuilder
@@ -33,22 +32,22 @@ export class UnknownFields {
       const value: unknown = Reflect.get(fields, name)
       if (known.has(name) || !(typeof value === 'number' || saysSomething(value)) || !this.#isNew(type)) continue
       const kind = type.slice(0, maxName)
-      this.#builder.warn(`The service sent content in events of the kind "${kind}", which this version does not know. It is left out.`)
+      this.#builder.warn(`The provider sent content in events of the unknown type "${kind}". The content was dropped.`)
     }
   }
 
   #field(name: string, value: unknown): void {
     if (!saysSomething(value) || !this.#isNew(name)) return
-    this.#builder.warn(`The service sent "${name.slice(0, maxName)}" in its answer, which this version does not know. It is left out.`)
+    this.#builder.warn(`The provider sent the unknown field "${name.slice(0, maxName)}" in its response. The field was dropped.`)
   }
 
-  /** The number of names is limited; the last warning says so. */
+  /** The number of names is limited. The last warning mentions the limit. */
   #isNew(name: string): boolean {
     this.#reported ??= new Set()
     if (this.#reported.has(name) || this.#reported.size > maxNames) return false
     this.#reported.add(name)
     if (this.#reported.size <= maxNames) return true
-    this.#builder.warn('The service sent more kinds of content that this version does not know. They are left out.')
+    this.#builder.warn('The provider sent more content of unknown types. The content was dropped.')
     return false
   }
 }
@@ -61,8 +60,7 @@ function saysSomething(value: unknown): boolean {
 }
 
 /**
- * Applies a delta to an unknown block, if its fields have the names of the block's fields: texts and lists are appended, other values
- * replaced.
+ * Applies a delta to an unknown block if their field names match: appends strings and lists, and replaces other values.
  */
 export function growBlock(block: object, delta: object): void {
   for (const [name, more] of Object.entries(delta)) {

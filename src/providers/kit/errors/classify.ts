@@ -9,42 +9,42 @@ import { retryAfterMs } from './retry-after.ts'
 
 export { isContextOverflowText } from '../../../base/text/overflow-text.ts'
 
-/** Returns advice for rejections of one provider, from its error names and texts; `undefined` if there is none. */
+/** Returns advice for a provider's rejection, based on error names and texts, or `undefined` if there is none. */
 export type RefusalHint = (code: ProviderErrorCode, message: string, names: string) => string | undefined
 
 /** Facts about a rejection: an HTTP response, or an error object in a stream. */
 export interface Failure {
-  /** Display name of the provider, such as `Anthropic`. */
+  /** The provider's display name, such as `Anthropic`. */
   service: string
-  /** The requested URL. Shown without user info and query, which may contain keys. */
+  /** The requested URL. Messages omit user info and query, which may contain keys. */
   url?: string
-  /** HTTP status; absent for errors in a stream. */
+  /** HTTP status. Absent for errors in a stream. */
   status?: number
   headers?: Headers
   /** Body text of an HTTP response, or the parsed error object of a stream. */
   body: unknown
-  /** The sent key, or its secret parts, to redact if the provider echoes them. */
+  /** The sent key, or its secret parts, to redact if the provider echoes it. */
   credential?: string | readonly string[]
-  /** Whether this backend responds with 400 and no body if the prompt is too long (Cerebras, Mistral). */
+  /** Whether the backend responds with 400 and no body if the prompt is too long (Cerebras, Mistral). */
   emptyBodyIsOverflow?: boolean
-  /** Returns the probable mistake of the caller, by error code and the provider's message. */
+  /** Returns the caller's probable mistake, based on the error code and the provider's message. */
   hint?: RefusalHint | undefined
 }
 
 const maxQuote = 500
 const maxRead = 8192
 
-/** Messages about the key, which may repeat it. */
+/** Matches messages about the key, which may contain it. */
 const ofKeys = /key|token|secret|credential/i
 
 /**
- * Returns the error for a rejection by a provider.
+ * Returns the error for a provider's rejection.
  *
  * **Contract**
- * - Throttling is checked before overflow ("too many tokens" is both), overflow before keys, keys before the rest.
- * - Retryable: 408, 409, 425, 429, 5xx and their names in streams, unless `x-should-retry` decides. Never: 402, exhausted quotas and
- *   spend limits.
- * - Quotes at most 500 characters of the provider's message, without the key; nothing of a message about the key.
+ * - Checks throttling before overflow ("too many tokens" matches both), then keys, then the rest.
+ * - Retryable: 408, 409, 425, 429, 5xx and their error names in streams, unless `x-should-retry` overrides it. Never retryable: 402,
+ *   exhausted quotas and spend limits.
+ * - Quotes at most 500 characters of the provider's message, without the key. Does not quote a message about the key.
  *
  * Source: docs/reference/errors.md
  */
@@ -80,27 +80,28 @@ function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, creden
   const quoted = quote(facts.text, credential)
   const detail = quoted === '' ? '.' : `: ${quoted}`
   const advice = hint?.(code, facts.text, facts.names)
-  if (status === 407) return `A proxy on the way to ${service} wants credentials${where}. Set them where the proxy is set.`
+  if (status === 407) return `A proxy on the way to ${service} requires credentials${where}. Add them to the proxy settings.`
   if (code === 'auth') {
-    // Providers echo keys in unpredictable ways, and their messages about keys add little. Other 403s concern a country, a model, an account.
+    // Does not quote messages about keys, which may echo the key in any form and add little information. Other 403s concern a country, a
+    // model or an account.
     const isQuoted = status === 403 && !facts.isBadKey && !ofKeys.test(facts.text)
     const what = isQuoted ? `refused access${at}${where}${detail}` : `rejected the API key${at}${where}.`
-    return `${service} ${what} ${advice ?? 'Check the key and what it may access.'}`
+    return `${service} ${what} ${advice ?? 'Check the key and its permissions.'}`
   }
   if (facts.isExhausted)
-    return `${service} refused: the quota or credit of this account is used up${where}${detail} Check its plan and billing.`
+    return `${service} refused the request: the account's quota or credit is used up${where}${detail} Check its plan and billing.`
   if (code === 'rateLimited')
-    return `${service} is limiting the rate of requests${where}${detail} Wait before asking again, ask less often, or raise the limit of the account.`
-  if (code === 'contextOverflow') return `The prompt does not fit the context window${where}${detail} Shorten or compact the conversation.`
+    return `${service} is rate limiting requests${where}${detail} Wait before you retry, send fewer requests, or raise the account's limit.`
+  if (code === 'contextOverflow') return `The prompt exceeds the context window${where}${detail} Shorten or compact the conversation.`
   if (status === 404 || status === 405 || facts.isMissingModel)
     return `${service} found nothing${at || ' there'}${where}${detail} Check the model id and baseUrl.`
-  if (isTransientStatus(status)) return `${service} reported an error${where}${detail} Such errors pass: ask again later.`
+  if (isTransientStatus(status)) return `${service} reported an error${where}${detail} The error is temporary. Retry later.`
   return `${service} reported an error${where}${detail}${advice === undefined ? '' : ` ${advice}`}`
 }
 
 /**
- * Returns at most 500 characters of the provider's message on one line, without the key, with a final period. Cut twice: an echo may be
- * long, and the rest of a truncated key must still be recognized.
+ * Returns at most 500 characters of the provider's message on one line, without the key, with a final period. Truncates before and after
+ * redaction, because an echo may be long and the rest of a truncated key must still be recognized.
  */
 function quote(text: string, credential: Failure['credential']): string {
   const line = namedPage(text.slice(0, maxRead).replace(/\s+/g, ' ').trim())

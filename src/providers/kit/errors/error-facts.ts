@@ -1,23 +1,23 @@
 import { parsedJson } from '../../../base/json/json-value.ts'
-/** Facts of an error body of any shape. */
+/** Facts extracted from an error body of any shape. */
 export interface ErrorFacts {
-  /** The HTTP status, or the status that the error name stands for. */
+  /** The HTTP status, or the status that corresponds to the error name. */
   status?: number
-  /** The provider's message; the raw body if its shape is unknown. */
+  /** The provider's message. The raw body if its shape is unknown. */
   text: string
   /** The complete text of the body. */
   raw: string
-  /** The wrong field, if the provider names it separately. */
+  /** The invalid field, if the provider reports it separately. */
   param?: string
-  /** Error types and codes, for searching. */
+  /** Error types and codes, for matching. */
   names: string
   /** Too many requests or tokens per minute, by status or error name; AWS also throttles with 400. */
   isThrottled: boolean
-  /** The key is invalid, although the status does not say so. */
+  /** The key is invalid, although the status does not show it. */
   isBadKey: boolean
-  /** The model does not exist, although the status does not say so: retries are useless. */
+  /** The model does not exist, although the status does not show it. Retries are useless. */
   isMissingModel: boolean
-  /** A wait does not help: quota, credit or spend limit. */
+  /** Waiting does not help: a quota, credit or spend limit was reached. */
   isExhausted: boolean
   /** Google's `RetryInfo.retryDelay`, such as `34s`. */
   retryDelay?: string
@@ -25,7 +25,7 @@ export interface ErrorFacts {
 
 type Fields = Record<string, unknown>
 
-/** HTTP statuses of error names. Names are compared in lower case without `_`, `-` and a final `error`, `exception` or both. */
+/** HTTP statuses by error name. Names are compared in lower case, without `_`, `-` and the suffixes `error` and `exception`. */
 const statusByName: Record<string, number> = {
   invalidrequest: 400,
   validation: 400,
@@ -72,7 +72,7 @@ const statusByName: Record<string, number> = {
   timeout: 504,
   deadlineexceeded: 504,
   gatewaytimeout: 504,
-  // Of z.ai: too many concurrent requests, too many requests, overloaded.
+  // z.ai codes: too many concurrent requests, too many requests, overloaded.
   '1302': 429,
   '1303': 429,
   '1305': 429,
@@ -82,7 +82,7 @@ const statusByName: Record<string, number> = {
   slowdown: 529,
 }
 
-/** Codes of MiniMax in `base_resp`, sent with status 200. */
+/** MiniMax codes in `base_resp`, sent with status 200. */
 const baseStatus: Record<string, number> = {
   1000: 500,
   1001: 504,
@@ -96,21 +96,21 @@ const baseStatus: Record<string, number> = {
   2049: 401,
 }
 
-/** Messages about an invalid key with another status: xAI, Google and AWS with 400, gateways in a stream. */
+/** Messages about an invalid key with a different status: xAI, Google and AWS use 400. Gateways send them in a stream. */
 const badKey =
   /(incorrect|invalid|expired|missing|wrong) (x-)?(api|access|secret|authentication)[ _-]?(key|token|credentials)|invalid[_-]api[_-]key|api_key_invalid|api key (is )?(not valid|invalid|incorrect|expired|missing|not found)|no (api|auth)[a-z]*[ _-]?(key|credentials)? ?(was |were )?(provided|found|supplied)|invalid authentication|(could not|failed to) authenticate|authentication (failed|failure)|security token included in the request is (invalid|expired)|token (is|has) (invalid|expired)|login fail/i
 
-/** Messages about an unknown model, also in a stream or with names such as `server_error`. */
+/** Messages about an unknown model, which may arrive in a stream or with names such as `server_error`. */
 const missingModel =
   /\bmodel\b.{0,100}\b(not found|does not exist|doesn.t exist)|\b(no such|unknown) model\b|(model|deployment)[_-]?not[_-]?found/i
 
-/** The last is Google's daily quota: the proposed wait is useless. */
+/** The last pattern is Google's daily quota, for which the proposed wait is useless. */
 const exhausted =
   /insufficient_quota|spend_limit_reached|billing_error|credit balance is too low|billing_not_active|"quotaId":\s*"[^"]*PerDay/
 
 /**
- * Reads `body` (response text, or a parsed error object) tolerantly; never throws. `typeHeader` is the error name if the provider sends
- * it as a header (`x-amzn-errortype`).
+ * Extracts facts from `body` (response text, or a parsed error object). Never throws. `typeHeader` is the error name if the provider sends
+ * it in a header (`x-amzn-errortype`).
  */
 export function readErrorFacts(body: unknown, httpStatus: number | undefined, typeHeader?: string | null): ErrorFacts {
   const raw = typeof body === 'string' ? body : jsonText(body)
@@ -155,7 +155,7 @@ export function readErrorFacts(body: unknown, httpStatus: number | undefined, ty
   return facts
 }
 
-/** Returns the message of the provider behind a router; OpenRouter's own message only says that there was an error. */
+/** Returns the message of the provider behind a router, because OpenRouter's own message contains no details. */
 function upstreamText({ raw, provider_name: name }: Fields): string {
   const body = typeof raw === 'string' ? raw : raw === undefined || raw === null ? '' : jsonText(raw)
   if (body === '') return ''
@@ -171,19 +171,19 @@ function parse(text: string): unknown {
   return parsedJson(data === '' ? text : data)
 }
 
-/** A value nested too deep for the stack is ignored. */
+/** Ignores a value nested too deep for the stack. */
 function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? ''
   } catch {
-    return 'The error it sent is nested too deep to be read.'
+    return 'The error body is nested too deeply to read.'
   }
 }
 
-/** Google sometimes wraps the error in a list. */
+/** Google sometimes wraps the error in an array. */
 function fieldsOf(value: unknown): Fields {
   const one: unknown = Array.isArray(value) ? value[0] : value
-  // Every property is checked before use.
+  // Every property is validated before use.
   return typeof one === 'object' && one !== null ? (one as Fields) : {}
 }
 
@@ -197,7 +197,7 @@ function statusOf(names: readonly unknown[]): number | undefined {
     if (typeof number === 'number' && number >= 400 && number < 600) return number
     if (typeof name !== 'string' && typeof name !== 'number') continue
     const key = String(name)
-      // AWS: `namespace#Name`, `Name:address`.
+      // AWS names have the form `namespace#Name` or `Name:address`.
       .replace(/^.*#|:.*$/g, '')
       .toLowerCase()
       .replace(/[_-]/g, '')

@@ -8,20 +8,20 @@ import { StreamRefusal } from '../decode/decoder.ts'
 import { OddValue } from '../decode/wire-value.ts'
 import { classifyError, type Failure } from './classify.ts'
 
-/** How far a call had progressed. */
+/** Progress of a call before the failure. */
 export type Stage = 'open' | 'refused' | 'read' | 'decode'
 
 /** Facts about a failed call. */
 export interface FailedCall {
   exchange: Exchange
   stage: Stage
-  /** The thrown error; absent if the response ended too early. */
+  /** The thrown error. Absent if the response ended too early. */
   error?: unknown
   response?: Response
   limits?: RateLimits | undefined
-  /** Body text of a rejection. */
+  /** Rejection body, as text. */
   body?: string
-  /** Description of the stall that was detected. */
+  /** Description of the detected stall. */
   stall?: string
 }
 
@@ -32,7 +32,7 @@ export interface FailedCall {
 export function toProviderError(call: FailedCall): ProviderError {
   const { decoder, secrets } = call.exchange
   const found = causeOf(call)
-  // The engine's error is not the `cause`, because it may contain the headers.
+  // Does not set the engine's error as `cause`, because it may contain the headers.
   const message = withoutSecret(found.message, secrets())
   const options: ProviderErrorOptions = { isRetryable: found.isRetryable }
   if (found.maxRetries !== undefined) options.maxRetries = found.maxRetries
@@ -46,7 +46,7 @@ export function toProviderError(call: FailedCall): ProviderError {
 function causeOf({ exchange, stage, error, response, body, stall }: FailedCall): ProviderError {
   const { service, signal } = exchange
   if (signal.aborted) return new ProviderError('cancelled', `The call to ${amid(service)} was cancelled: ${errorText(signal.reason)}`)
-  // Applies also if the body of the rejection never ended: the status is enough.
+  // Also applies if the rejection body never ended, because the status suffices.
   if (stage === 'refused' && response !== undefined) return refused(exchange, response, body ?? '')
   if (stall !== undefined) return stalled(service, stall)
   if (error instanceof StreamRefusal) return classifyError(failureFrom(exchange, error.body))
@@ -54,23 +54,20 @@ function causeOf({ exchange, stage, error, response, body, stall }: FailedCall):
   if (error instanceof OddValue) {
     return new ProviderError(
       'network',
-      `${service} sent ${error.message}, which cannot be read. Check what stands between here and the service.`,
+      `${service} sent ${error.message}, which is not valid. Check any proxy between client and provider.`,
     )
   }
   if (error === undefined) return incomplete(exchange, response)
   const text = transportText(error, exchange.call.url)
-  if (stage === 'decode') return new ProviderError('other', `Reading the answer of ${amid(service)} failed: ${text}`)
+  if (stage === 'decode') return new ProviderError('other', `Cannot decode the response of ${amid(service)}: ${text}`)
   if (stage === 'read')
-    return new ProviderError(
-      'network',
-      `The connection to ${amid(service)} broke: ${text.replace(/\.$/, '')}. Such breaks pass: ask again.`,
-    )
+    return new ProviderError('network', `The connection to ${amid(service)} was lost: ${text.replace(/\.$/, '')}. Retry.`)
   return isRefusedHere(error, exchange.call.url) ? notRunning(exchange) : unreachable(exchange, text, error)
 }
 
-/** The provider may have worked and charged all the time, so this is retried only once. */
+/** Retried only once, because the provider may have processed and billed the request. */
 function stalled(service: string, stall: string): ProviderError {
-  return new ProviderError('network', `${service} ${stall}. Raise that limit where the model is made, or set it to false.`, {
+  return new ProviderError('network', `${service} ${stall}. Raise that limit in the model factory, or set it to false.`, {
     maxRetries: 1,
   })
 }
@@ -92,17 +89,17 @@ function failureFrom({ service, secrets, call, onRefusal }: Exchange, body: unkn
   return failure
 }
 
-/** Returns the error for a redirect; redirects are never followed. */
+/** Returns the error for a redirect. Redirects are never followed. */
 export function redirected(service: string, status: number): ProviderError {
   const [where, options] = status === 0 ? [''] : [` (${status})`, { status }]
   return new ProviderError(
     'api',
-    `${service} redirected the request${where}. Redirects are refused, because the key would go along: set baseUrl to the final address.`,
+    `${service} redirected the request${where}. Redirects are refused because they would forward the key. Set baseUrl to the final URL.`,
     options,
   )
 }
 
-/** Connection refused on this machine: the browser, the network and a wait are not the cause. */
+/** The connection was refused on this machine, so neither the browser nor the network is the cause, and waiting does not help. */
 function isRefusedHere(error: unknown, url: string): boolean {
   const { code, cause }: { code?: unknown; cause?: { code?: unknown } } = Object(error)
   const isRefused = code === 'ECONNREFUSED' || code === 'ConnectionRefused' || Object(cause).code === 'ECONNREFUSED'
@@ -116,7 +113,7 @@ function notRunning({ service, call }: Exchange): ProviderError {
   const named = service === 'The local server' ? service : `The server of ${service}`
   return new ProviderError(
     'network',
-    `${named} is not running: nothing listens at ${origin}. Start it${port === ollamaPort ? ' (ollama serve)' : ''}, or check baseUrl.`,
+    `${named} is not running at ${origin}. Start it${port === ollamaPort ? ' (ollama serve)' : ''}, or check baseUrl.`,
     {
       isRetryable: false,
     },
@@ -124,26 +121,26 @@ function notRunning({ service, call }: Exchange): ProviderError {
 }
 
 function unreachable({ service, call, browserHint }: Exchange, text: string, error: unknown): ProviderError {
-  const advice = `; in a browser the service may refuse calls from other origins: set baseUrl to a proxy${browserHint === undefined ? '' : `, ${browserHint}`}`
-  // Browsers do not report why a call failed; if there is a reason, this is not a browser.
+  const advice = `; in a browser the provider may refuse calls from other origins: set baseUrl to a proxy${browserHint === undefined ? '' : `, ${browserHint}`}`
+  // Browsers do not report why a call failed. If there is a reason, this is not a browser.
   const elsewhere = error instanceof Error && error.cause instanceof Error ? '' : advice
   return new ProviderError(
     'network',
-    `${service} could not be reached at ${URL.canParse(call.url) ? new URL(call.url).origin : 'an address that is no URL'}: ${text}. Check the network and baseUrl${elsewhere}.`,
+    `${service} could not be reached at ${URL.canParse(call.url) ? new URL(call.url).origin : 'an invalid URL'}: ${text}. Check the network and baseUrl${elsewhere}.`,
   )
 }
 
 function incomplete({ service, decoder }: Exchange, response: Response | undefined): ProviderError {
   const type = response?.headers.get('content-type')
   if (!decoder.builder.isStarted && /^text\/html\b/i.test(type ?? '')) {
-    const message = `${service} answered with a web page (text/html) in place of a stream. Check baseUrl, and whether something on the way asks for a login.`
+    const message = `${service} returned a web page (text/html) instead of a stream. Check baseUrl, and whether a proxy requires sign-in.`
     return new ProviderError('network', message, { isRetryable: false })
   }
   const was = decoder.builder.isStarted || typeof type !== 'string' ? '' : ` (content-type ${type.slice(0, 100)}: is baseUrl right?)`
-  return new ProviderError('network', `The answer of ${amid(service)} ended without ${decoder.terminal}${was}.`)
+  return new ProviderError('network', `The response of ${amid(service)} ended without ${decoder.terminal}${was}.`)
 }
 
-/** Node puts the reason ("connect ECONNREFUSED …") into the cause. Engines may quote the URL, whose query and user may be secrets. */
+/** Node puts the reason ("connect ECONNREFUSED …") into the cause. Engines may quote the URL, whose query and user info may be secrets. */
 function transportText(error: unknown, url: string): string {
   const cause = error instanceof Error ? error.cause : undefined
   const text = cause instanceof Error && cause.message !== '' ? `${errorText(error)} (${cause.message})` : errorText(error)
@@ -152,7 +149,7 @@ function transportText(error: unknown, url: string): string {
   return text.replaceAll(url, origin + pathname).replaceAll(href, origin + pathname)
 }
 
-/** Returns the name of a provider for the middle of a sentence. */
+/** Returns a provider's name for use within a sentence. */
 function amid(service: string): string {
   return service.replace(/^The /, 'the ')
 }

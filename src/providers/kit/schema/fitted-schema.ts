@@ -15,18 +15,18 @@ export function schemasReady({ tools, searchable, responseFormat }: StreamReques
   return responseFormat?.type !== 'jsonSchema' || isHeld(responseFormat.schema) ? undefined : chunk.load()
 }
 
-/** Returns `schema` in a provider's dialect. Computed once. */
+/** Returns `schema` in a provider's dialect. The result is cached. */
 export const fittedSchema = perDialect((schema: JsonSchema, dialect): FittedSchema => {
   if (holding.has(dialect) ? isHeld(schema) : isPlain(schema)) {
-    // The draft version is irrelevant, and some providers require properties for every object.
+    // Removes the draft version, which is irrelevant, and adds properties, which some providers require for every object.
     const { $schema: draft, ...fields } = schema
     return { schema: draft === undefined && fields.properties !== undefined ? schema : { properties: {}, ...fields }, leftOut: [] }
   }
-  if (chunk.loaded === undefined) throw new TypeError('A schema was to be encoded before the part that fits it was loaded.')
+  if (chunk.loaded === undefined) throw new TypeError('Cannot encode a schema before its encoder is loaded.')
   return chunk.loaded.fitSchema(schema, dialect)
 })
 
-/** Returns `tools` in a provider's dialect. Adds dropped keywords to `warnings`; calls are still checked against the original schema. */
+/** Returns `tools` in a provider's dialect. Adds dropped keywords to `warnings`. Calls are still validated against the original schema. */
 export function fittedTools(tools: readonly ToolDefinition[], dialect: SchemaDialect, warnings: string[]): readonly ToolDefinition[] {
   const fitted = fittedList(tools, dialect)
   warnings.push(...fitted.warnings)
@@ -38,13 +38,12 @@ const fittedList = perDialect((tools: readonly ToolDefinition[], dialect) => {
   for (const tool of tools) {
     const { schema, leftOut } = fittedSchema(tool.parameters, dialect)
     fitted.tools.push(schema === tool.parameters ? tool : fittedTool(tool, dialect))
-    if (leftOut.length > 0)
-      fitted.warnings.push(`tool ${tool.name} is sent without ${leftOut.join(', ')}: calls are still checked against it`)
+    if (leftOut.length > 0) fitted.warnings.push(`tool ${tool.name} is sent without ${leftOut.join(', ')}: calls are still validated`)
   }
   return fitted
 })
 
-/** Computed once, so that encoded forms are reused. */
+/** Cached, so that encoded forms are reused. */
 const fittedTool = perDialect(
   (tool: ToolDefinition, dialect): ToolDefinition => ({ ...tool, parameters: fittedSchema(tool.parameters, dialect).schema }),
 )
@@ -70,7 +69,7 @@ const isPlain = perObject((schema: JsonSchema) => schema.type === 'object' && is
 const isHeld = perObject((schema: JsonSchema) => isPlain(schema) && isComplete(schema))
 
 const plainKeywords = new Set(['type', 'title', 'description', 'properties', 'required', 'additionalProperties', 'items', 'enum'])
-/** Names that every provider accepts. */
+/** Matches property names that every provider accepts. */
 const plainName = /^\w[\w.-]{0,63}$/
 
 function isPlainSchema(value: unknown, isRoot = false): boolean {

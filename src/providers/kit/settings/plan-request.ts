@@ -8,19 +8,19 @@ import { planChoice, planSearch, type ToolChoiceRules, type ToolPlan } from '../
 /** Response format and tool choice of a request. */
 export interface RequestPlan extends ToolPlan {
   format: FormatPlan
-  /** Tools that the provider gets without showing them. Empty: it does not search. */
+  /** Tools that the provider receives without showing them to the model. Empty if the provider does not search. */
   deferred: readonly ToolDefinition[]
 }
 
 /**
- * Plans tools and response format of `asked` for a provider with these `rules` and a model with this profile.
+ * Plans the tools and response format of `asked` for a provider with these `rules` and a model with this profile.
  *
  * **Contract**
- * - The response format comes first: if a tool takes the response, the choice `none` means that tool alone.
+ * - The response format takes precedence: if a tool receives the response, the choice `none` means only this tool.
  * - Without tools, no choice is sent, because providers reject it.
  * - If a call cannot be forced, only the named tool, or all tools, are declared.
- * - Adds changes to `warnings`. Throws `ProviderError`: `schemaMismatch` if the format cannot be enforced, `unsupported` for more tools than
- *   the provider accepts.
+ * - Adds changes to `warnings`. Throws `ProviderError`: `schemaMismatch` if the format cannot be enforced, `unsupported` for more tools
+ *   than the provider accepts.
  */
 export function planRequest(
   asked: StreamRequest,
@@ -40,6 +40,6 @@ export function planRequest(
   const { model, tools } = plan.request
   const { maxTools = Infinity } = rules
   if (tools.length <= maxTools) return { ...plan, format, deferred }
-  const next = 'Give it fewer, let it search among them (toolSearch), or hand work to sub-agents.'
-  throw new ProviderError('unsupported', `The service takes at most ${maxTools} tools, and ${model.id} was given ${tools.length}. ${next}`)
+  const next = 'Pass fewer tools, use toolSearch, or delegate to sub-agents.'
+  throw new ProviderError('unsupported', `The provider accepts at most ${maxTools} tools, but ${model.id} has ${tools.length}. ${next}`)
 }

@@ -12,7 +12,7 @@ import {
 } from '../../../contract/model/request-settings.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
 
-/** Settings that map to request fields one by one. Others depend on tools, thinking or the transport. */
+/** Settings that map directly to request fields. Other settings depend on tools, thinking or the transport. */
 const fieldSettings = [
   'temperature',
   'topP',
@@ -29,26 +29,26 @@ const fieldSettings = [
 type FieldSetting = (typeof fieldSettings)[number]
 
 /**
- * How a setting is written: a field that gets its value, or a function that returns fields. A text is the reason why it is not supported.
- * `adjust` reports a changed value.
+ * Rule for writing a setting: a field for its value, or a function that returns fields. If the function returns a string, it states why the
+ * setting is not supported. `adjust` reports a changed value.
  */
 type SettingRule<Value> = { field: string } | ((value: Value, adjust: (sentence: string) => void) => JsonObject | string)
 
-/** The rules of a protocol for each setting. It has no field for missing ones. */
+/** A protocol's rules for each setting. The protocol has no field for settings without a rule. */
 export type SettingRules = { readonly [Name in FieldSetting]?: SettingRule<NonNullable<RequestSettings[Name]>> | undefined }
 
-/** Inputs for writing the settings of a request. */
+/** Inputs for writing a request's settings. */
 export interface SettingWriter {
   rules: SettingRules
   capabilities: ModelCapabilities
-  /** Why sampling settings cannot apply now, such as `while it thinks`. */
+  /** Reason why sampling settings do not apply, such as `while it thinks`. */
   noSampling?: string | undefined
 }
 
 const sampling: ReadonlySet<SettingName> = new Set(['temperature', 'topP', 'topK'])
 
 /**
- * Returns the fields of the settings of `request`. Drops unsupported settings with a warning in `warnings`; with `strict`, throws
+ * Returns the body fields for the settings of `request`. Drops unsupported settings with a warning in `warnings`; with `strict`, throws
  * `ProviderError` `unsupported`.
  */
 export function settingFieldsOf(request: StreamRequest, writer: SettingWriter, warnings: string[]): JsonObject {
@@ -64,7 +64,7 @@ function fieldsOf(
   warnings: string[],
 ): JsonObject | undefined {
   const value = request[name] as NonNullable<RequestSettings[FieldSetting]> // just checked
-  const rule = rules[name] as SettingRule<typeof value> | undefined // the rule of this setting
+  const rule = rules[name] as SettingRule<typeof value> | undefined // rule of this setting
   const refusal = refusalOf(name, capabilities, noSampling)
   if (rule === undefined || refusal !== undefined) leaveOut(request, name, refusal, warnings)
   else if ('field' in rule)
@@ -82,44 +82,47 @@ function refusalOf(
   { sampling: samples, refuses }: ModelCapabilities,
   noSampling: string | undefined,
 ): string | undefined {
-  if (refuses?.includes(name)) return 'does not take it'
+  if (refuses?.includes(name)) return 'does not accept it'
   if (!sampling.has(name)) return undefined
-  return samples ? noSampling && `does not take it ${noSampling}` : 'does not take it'
+  return samples ? noSampling && `does not accept it ${noSampling}` : 'does not accept it'
 }
 
-/** Warns that `what` is not sent; with `strict` the call fails. `why` is the model's reason. Default: the provider has no field for it. */
+/**
+ * Warns that `what` is not sent; with `strict`, fails the call. `why` is the model-specific reason. Default: the provider has no field for
+ * it.
+ */
 export function leaveOut(request: StreamRequest, what: string, why: string | undefined, warnings: string[]): void {
   adjusted(request, `${what} left out: ${request.model.id} ${why ?? 'is called by a protocol that has no field for it'}`, warnings)
 }
 
-/** Warns that a changed value is sent; with `strict` the call fails. */
+/** Warns that a changed value is sent; with `strict`, fails the call. */
 export function adjusted({ strict }: Pick<StreamRequest, 'strict'>, sentence: string, warnings: string[]): void {
   if (strict !== true) {
     warnings.push(sentence)
     return
   }
-  throw new ProviderError('unsupported', `${sentence}. With strict that is an error: ask for something else, or choose another model.`, {
-    hint: 'Where the model takes it by now, say so in capabilities of its factory.',
+  throw new ProviderError('unsupported', `${sentence}. With strict, this is an error. Change the setting or choose another model.`, {
+    hint: 'If the model supports it, set capabilities in the model factory.',
   })
 }
 
-/** A temperature for providers with a range of 0 to 1. */
+/** Temperature rule for providers with a range of 0 to 1. */
 export function upToOne(field: string): SettingRule<number> {
   return (value, adjust) => {
-    if (value > 1) adjust(`lowered from ${value} to 1: the service takes no more`)
+    if (value > 1) adjust(`lowered from ${value} to 1: the provider's maximum`)
     return { [field]: Math.min(1, value) }
   }
 }
 
-/** Stop sequences, at most `most`. */
+/** Rule for at most `most` stop sequences. */
 export function stopTexts(field: string, most: number): SettingRule<readonly string[]> {
   return (texts, adjust) => {
-    if (texts.length > most) adjust(`cut from ${texts.length} texts to the first ${most}: the service takes no more`)
+    if (texts.length > most) adjust(`cut from ${texts.length} texts to the first ${most}: the provider's maximum`)
     return texts.length === 0 ? {} : { [field]: texts.slice(0, most) }
   }
 }
 
-/** Returns `request` with its model's default settings. The same object if the model has none. */
+/** Returns `request` with its model's default settings applied, or the same object if the model has none. */
 export function withModelSettings(request: StreamRequest): StreamRequest {
   const { settings } = request.model
   if (settings === undefined) return request
@@ -131,8 +134,8 @@ export function withModelSettings(request: StreamRequest): StreamRequest {
 const ranks: readonly string[] = ['none', ...thinkingLevel.words.filter((level) => level !== 'off')]
 
 /**
- * Returns the effort for the thinking level of `request`: the nearest one that the model supports, rather stronger than weaker. Warns in
- * `warnings` of a weaker one. `undefined` leaves it to the model.
+ * Returns the supported effort nearest to the thinking level of `request`, preferring a stronger one. Adds a warning for a weaker effort.
+ * `undefined` leaves the choice to the model.
  */
 export function effortFor(request: StreamRequest, { efforts, thinking }: ModelCapabilities, warnings: string[]): string | undefined {
   const { thinking: level, model } = request
@@ -145,7 +148,10 @@ export function effortFor(request: StreamRequest, { efforts, thinking }: ModelCa
   return effort
 }
 
-/** Tokens per level, for models with a thinking budget instead of efforts, before the bounds of each. Source: docs/concepts/models.md */
+/**
+ * Tokens per level for models with a thinking budget instead of efforts, before applying each model's bounds. Source:
+ * docs/concepts/models.md
+ */
 export const levelBudgets: Readonly<Record<Exclude<ThinkingLevel, 'off'>, number>> = {
   minimal: 128,
   low: 512,
@@ -155,25 +161,25 @@ export const levelBudgets: Readonly<Record<Exclude<ThinkingLevel, 'off'>, number
   max: 24_576,
 }
 
-/** Tokens for the response in addition to the budget, if the requested limit leaves none. */
+/** Tokens added for the response if the requested limit leaves none after the budget. */
 export const answerRoom = 4096
 
 /**
- * Merges `extra` over the JSON object `body`: objects are merged, other values replaced. Throws `ProviderError` `unsupported` if that would
- * replace a guarded field: one of all protocols, or of `own`, in any spelling.
+ * Merges `extra` over the JSON object `body`: objects are merged, other values replaced. Throws `ProviderError` `unsupported` if this would
+ * replace a guarded field of all protocols or in `own`, in any spelling.
  */
 export function withExtraFields(body: string, extra: JsonObject, own: readonly string[] = []): string {
   const parsed: JsonObject = JSON.parse(body)
   return JSON.stringify(merged(parsed, extra, [...guardedFields, ...own].map(folded), ''))
 }
 
-/** `place` ends with a dot unless it is empty. */
+/** `place` ends with a dot, unless it is empty. */
 function merged(under: JsonObject, over: JsonObject, guards: readonly string[], place: string): JsonObject {
   const result: JsonObject = { ...under }
   for (const [key, value] of Object.entries(over)) {
     if (value === undefined) continue
     const field = folded(place + key)
-    // A value in place of the parent of a guarded field replaces that field too.
+    // Replacing the parent of a guarded field also replaces the guarded field.
     const isGuarded = guards.some((guard) => guard === field || (!isJsonObject(value) && guard.startsWith(`${field}.`)))
     if (isGuarded) throw new ProviderError('unsupported', cannotBeSet(`body.${place}${key}`))
     const known = ownOf(result, key)

@@ -1,7 +1,7 @@
 import { isSecretHeader } from '../../../base/text/secrets.ts'
 import { ProviderError } from '../../../contract/errors.ts'
 
-/** Fixed base URLs of providers, for factories and the proxy. Agent files may use them without a question. */
+/** Fixed base URLs of providers, for factories and the proxy. Agent files can use them without a trust request. */
 export const serviceAddresses = {
   anthropic: 'https://api.anthropic.com',
   openai: 'https://api.openai.com/v1',
@@ -9,21 +9,21 @@ export const serviceAddresses = {
   vertex: 'https://aiplatform.googleapis.com',
 } as const
 
-/** Matches `https://host` and `https://host/`: no path is configured. */
+/** Matches `https://host` and `https://host/`, without a path. */
 export function isBareHost(baseUrl: string): boolean {
   return URL.canParse(baseUrl) && new URL(baseUrl).pathname === '/'
 }
 
 /**
  * Returns the URL of an endpoint: `path` appended to `baseUrl`. Ignores trailing slashes, does not repeat a version at the end of the base
- * (`https://h/v1` + `/v1/messages`), and keeps a query of the base. Throws `ProviderError` `other` for an invalid base URL.
+ * (`https://h/v1` + `/v1/messages`), and keeps the base URL's query. Throws `ProviderError` `other` for an invalid base URL.
  */
 export function joinUrl(baseUrl: string, path: string): string {
   if (!URL.canParse(baseUrl)) {
-    // Its query may contain a key.
+    // The query may contain a key.
     throw new ProviderError(
       'other',
-      `baseUrl "${baseUrl.split('?', 1)[0]}" is not a URL. Give an absolute one, such as https://api.example.com.`,
+      `baseUrl "${baseUrl.split('?', 1)[0]}" is not a URL. Pass an absolute one, such as https://api.example.com.`,
     )
   }
   const queryStart = baseUrl.indexOf('?')
@@ -34,7 +34,7 @@ export function joinUrl(baseUrl: string, path: string): string {
   return base + (base.endsWith(version) ? path.slice(version.length) : path) + query
 }
 
-/** Returns `own` with `extra` on top; names are case-insensitive and become lower case. */
+/** Returns `own` overridden by `extra`. Names are case-insensitive and converted to lower case. */
 export function mergeHeaders(own: Record<string, string>, extra: Record<string, string>): Record<string, string> {
   const merged: Record<string, string> = {}
   for (const [name, value] of Object.entries(own)) merged[name.toLowerCase()] = value
@@ -49,7 +49,7 @@ export function redactedHeaders(headers: Record<string, string>): Record<string,
   return shown
 }
 
-/** Matches a key that is valid in a header: visible characters, at least one. */
+/** Matches a key that is valid in a header: one or more visible characters. */
 export const headerKey = /^[\x21-\x7e]+$/
 
 /**
@@ -60,7 +60,7 @@ export function headerCredential(service: string, credential: string): string {
   if (!headerKey.test(key)) {
     throw new ProviderError(
       'other',
-      `The ${service} API key contains characters no header may carry, or is empty. Check where it is read from.`,
+      `The ${service} API key is empty or contains characters that are invalid in a header. Check its source.`,
     )
   }
   return key

@@ -14,17 +14,20 @@ type Reader = ReadableStreamDefaultReader<Uint8Array>
 /** Wait for trailing frames after the message is complete, regardless of pings; longer for promised data. */
 const trailingMs = 2_000
 const owedMs = 15_000
-/** Bytes and time for reading after the last event. Usually nothing follows. */
+/** Maximum bytes and time for reading after the last event. Usually nothing follows. */
 const maxDrainBytes = 64 * 1024
 const maxDrainMs = 1_000
 /** Maximum characters of an error body. */
 export const maxErrorBody = 64 * 1024
 /** Maximum characters of a response that did not stream. */
 const maxWhole = 16 * 1024 * 1024
-/** Maximum bytes of one response: many times the longest responses of providers, with their framing. */
+/** Maximum bytes of one response, including framing. Far larger than any provider's longest response. */
 const maxAnswerBytes = 256 * 1024 * 1024
 const [openBrace, openBracket] = [0x7b, 0x5b]
-/** Shared abort reason: without one, every call would create an exception with a stack. Not visible: see {@link toProviderError}. */
+/**
+ * Shared abort reason, because otherwise every call would create an exception with a stack. Callers never see it: see
+ * {@link toProviderError}.
+ */
 const isOver = 'the call is over'
 
 /**
@@ -33,10 +36,10 @@ const isOver = 'the call is over'
  * **Contract**
  * - Resolves with the finished message when the decoder is done, even if the connection then hangs or breaks.
  * - Rejects only with `ProviderError`: rejections (see `classifyError`), `network` for transport errors, stalls and a missing terminal
- *   event, `cancelled` when `signal` aborts. `partial` has the received message once it had started.
+ *   event, `cancelled` when `signal` aborts. `partial` contains the message received so far, if it had started.
  * - Rejects redirects, because a key must not follow them.
- * - After success, the rest of the body is read in the background, so that the connection can be reused. The limits are 64 KiB and about
- *   2 s, and `signal` ends it. Then, and at once on every other path, no timer and no listener is left.
+ * - After success, reads the rest of the body in the background, so that the connection can be reused. The limits are 64 KiB, about 2 s and
+ *   `signal`. Afterwards, and immediately on every other path, no timer or listener remains.
  */
 export async function sendStreaming(exchange: Exchange): Promise<AssistantMessage> {
   const call = new Call(exchange)
@@ -65,7 +68,7 @@ class Call {
   #reader: Reader | undefined
   /** Ends the wait for the response. */
   #giveUp: ((reason: unknown) => void) | undefined
-  /** The body was read to its end, so there is nothing to cut. */
+  /** Whether the body was fully read, so that there is nothing to cancel. */
   #hasEnded = false
 
   constructor(exchange: Exchange) {
@@ -76,7 +79,7 @@ class Call {
     exchange.signal.addEventListener('abort', this.#cut)
   }
 
-  /** The message; `undefined` for a rejection and for a missing terminal event. */
+  /** Returns the message, or `undefined` for a rejection and for a missing terminal event. */
   async run(): Promise<AssistantMessage | undefined> {
     const { signal, decoder } = this.#exchange
     signal.throwIfAborted()
@@ -119,19 +122,19 @@ class Call {
         else bytes += value.length
       }
     } catch {
-      // A broken or cut connection does not matter: the message is complete.
+      // A broken connection does not matter, because the message is complete.
     }
     this.release()
   }
 
-  /** Removes timer and listener; cuts an unfinished response. */
+  /** Removes the timer and listener, and cancels an unfinished response. */
   release(): void {
     this.#clock.stop()
     this.#exchange.signal.removeEventListener('abort', this.#cut)
     this.#cut()
   }
 
-  /** Cuts the connection. A pending read ends at once, whatever the engine or an injected fetch does with its signal. */
+  /** Closes the connection. A pending read ends immediately, even if the engine or an injected fetch ignores its signal. */
   readonly #cut = (): void => {
     if (this.#hasEnded) return
     this.#aborter.abort(isOver)
@@ -181,7 +184,7 @@ class Call {
         throw error
       }
       if (this.#aborter.signal.aborted) {
-        // Cut by the caller or by a stall; after the terminal event that is not a failure.
+        // Cut by the caller or by a stall. After the terminal event that is not a failure.
         if (signal.aborted || !decoder.isComplete) throw signal.reason
         return
       }
@@ -230,7 +233,7 @@ class Call {
     if (decoder.isComplete) return
     throw new ProviderError(
       'api',
-      `${service} did not stream: it answered with JSON that is no event. Check baseUrl, and what stands before the service.`,
+      `${service} did not stream: it returned JSON that is not an event. Check baseUrl and any proxy before the provider.`,
     )
   }
 
@@ -239,7 +242,7 @@ class Call {
     this.#failed.body = text ?? (await this.#readText(reader, maxErrorBody))
   }
 
-  /** A truncated frame cannot be read; a missing terminal event is the better error. */
+  /** A truncated frame cannot be read. A missing terminal event is the better error. */
   #end(): void {
     const { decoder } = this.#exchange
     this.#hasEnded = true
@@ -284,7 +287,7 @@ function isErrorObject(text: string): boolean {
 
 /** The text may be endless, or ignored by every decoder: it is neither awaited nor kept. */
 function endless(service: string): ProviderError {
-  return new ProviderError('network', `The answer of ${service} grew beyond ${maxAnswerBytes} bytes. Check baseUrl.`, {
+  return new ProviderError('network', `The response of ${service} exceeds ${maxAnswerBytes} bytes. Check baseUrl.`, {
     isRetryable: false,
   })
 }

@@ -10,8 +10,8 @@ import type { Annotations, OutputItem } from './output-items.ts'
  * Emits citations.
  *
  * **Contract**
- * - The API sends them in events and again with the finished item. Each is emitted once, in the API's order.
- * - Ranges count code points, so a range beyond the current text waits for it.
+ * - The API sends citations in events and again with the finished item. Each citation is emitted once, in the API's order.
+ * - Ranges are in code points. A range beyond the current text is emitted once the text arrives.
  */
 export class CitationWriter {
   readonly #builder: AssistantBuilder
@@ -34,7 +34,7 @@ export class CitationWriter {
     if (isNext && known.points.grow(this.#builder.written(key)).unitAt(reach) !== undefined) this.#show(open, key, known)
   }
 
-  /** Completes the text `key` with all its citations, if the API sends them. */
+  /** Completes the text `key` with all of its citations, if the finished item contains them. */
   complete(open: OutputItem, key: number, whole: readonly JsonObject[]): void {
     if (whole.length === 0 && open.annotations?.has(key) !== true) return
     const known = annotationsOf(open, key)
@@ -55,7 +55,7 @@ export class CitationWriter {
   #warnOf(kind: string): void {
     if (this.#unknown.has(kind)) return
     this.#unknown.add(kind)
-    this.#builder.warn(`The service annotated its text with the kind "${kind.slice(0, 60)}", which this version does not show.`)
+    this.#builder.warn(`The provider sent an annotation of the unknown type "${kind.slice(0, 60)}". It was dropped.`)
   }
 }
 

@@ -22,7 +22,7 @@ const itemEvents = new Map<string, (writer: ItemWriter, event: ResponsesEvent) =
   ['response.function_call_arguments.delta', ({ call }, event) => call.argumentsDelta(event)],
   ['response.reasoning_summary_text.delta', ({ reasoning }, event) => reasoning.summary(event)],
   ['response.reasoning_text.delta', ({ reasoning }, event) => reasoning.reasoning(event)],
-  // Documented by the API, and sent by compatible servers.
+  // Documented by the API and sent by compatible servers.
   ['response.reasoning.delta', ({ reasoning }, event) => reasoning.reasoning(event)],
   ['response.refusal.delta', ({ message }, event) => message.refusal(event)],
   ['response.output_text.annotation.added', ({ message }, event) => message.annotation(event)],
@@ -40,7 +40,7 @@ const repeating: ReadonlySet<string> = new Set(
   ].map((name) => `response.${name}`),
 )
 
-/** Fields that are read, or ignored because they describe the response. */
+/** Known fields: read, or ignored because they only describe the response. */
 const known = {
   event: new Set([
     ...['type', 'sequence_number', 'item_id', 'output_index', 'content_index', 'summary_index', 'annotation_index', 'obfuscation', 'delta'],
@@ -51,7 +51,7 @@ const known = {
     ...['type', 'sequence_number', 'item_id', 'output_index', 'content_index', 'summary_index', 'command_index', 'obfuscation'],
     ...['response_id', 'event_id'],
   ]),
-  /** A response repeats request fields. */
+  /** Responses echo request fields. */
   response: new Set([
     ...['id', 'object', 'created_at', 'completed_at', 'status', 'background', 'error', 'incomplete_details', 'instructions', 'model'],
     ...['output', 'output_text', 'max_output_tokens', 'max_tool_calls', 'metadata', 'parallel_tool_calls', 'previous_response_id'],
@@ -64,17 +64,17 @@ const known = {
 }
 
 /**
- * Decodes the events of one Responses stream, of OpenAI or a compatible provider.
+ * Decodes the events of one Responses stream from OpenAI or a compatible provider.
  *
  * **Contract**
- * - `response.completed`, `incomplete` and `failed` end it; later events are ignored.
- * - Each part of a reasoning summary is a thinking block; the first one carries the item. A reasoning item without a summary becomes an
- *   empty block.
- * - A refusal sets the message's `refusal`, and stops with `guardRail`. A provider-executed call with a pending approval stops with
- *   `toolUse`.
- * - Unknown content is kept as received, with a warning.
- * - Content without deltas is read from the finished item, or from the finished response.
- * - Emits `start` with the first item, so that an earlier refusal emits nothing.
+ * - `response.completed`, `incomplete` and `failed` end it. Later events are ignored.
+ * - Each part of a reasoning summary becomes a thinking block. The first block stores the item. A reasoning item without a summary becomes
+ *   an empty block.
+ * - A refusal sets the message's `refusal` and the stop reason `guardRail`. A provider-executed call with a pending approval sets the stop
+ *   reason `toolUse`.
+ * - Unknown content is preserved, with a warning.
+ * - Content without deltas is read from the finished item or the finished response.
+ * - Emits `start` with the first item, so that an earlier rejection emits nothing.
  */
 export class ResponsesDecoder implements StreamDecoder {
   readonly terminal = 'response.completed'
@@ -119,7 +119,7 @@ export class ResponsesDecoder implements StreamDecoder {
     this.#writer.end(hasCalls && this.#stopReason === 'stop')
     const isGuarded = this.#stopReason === 'stop' && builder.message.refusal !== undefined
     const message = builder.finish(isGuarded ? 'guardRail' : this.#stopReason, builder.message.usage)
-    if (message.stopReason === 'error') message.errorMessage = `${this.#service} left the answer incomplete: ${this.#reason}.`
+    if (message.stopReason === 'error') message.errorMessage = `${this.#service} returned an incomplete response: ${this.#reason}.`
     return message
   }
 
@@ -165,7 +165,7 @@ export class ResponsesDecoder implements StreamDecoder {
     }
   }
 
-  /** Ignores progress of a provider-executed item, which is complete at its end. */
+  /** Ignores progress of a provider-executed item, which is read when it is complete. */
   #other(event: ResponsesEvent, type: string): void {
     const isOfItem = event.item_id !== undefined || event.output_index !== undefined
     if (isOfItem && this.#writer.goOn(event, type)) return

@@ -20,13 +20,13 @@ interface Call {
   /** The item so far. */
   item: JsonObject
   after: ReplayPayload
-  /** Whether its own end was received. */
+  /** Whether the end of the call was received. */
   isDone: boolean
-  /** Whether nothing more will follow. */
+  /** Whether nothing further will follow. */
   isOver: boolean
 }
 
-/** Fields of progress events with the input of a call. */
+/** Fields of progress events that contain a call's input. */
 const early: ReadonlyMap<string, 'code' | 'arguments' | 'input'> = new Map([
   ['response.code_interpreter_call_code.done', 'code'],
   ['response.mcp_call_arguments.done', 'arguments'],
@@ -38,9 +38,9 @@ const early: ReadonlyMap<string, 'code' | 'arguments' | 'input'> = new Map([
  *
  * **Contract**
  * - Each call is a `serviceTool` block from its first event on. Its images are separate blocks.
- * - Items are kept as received, in order. An unfinished one is not sent back.
- * - An output finds its call by `call_id`, else by order, also in an earlier message.
- * - An item of unknown kind becomes an opaque block, with a warning.
+ * - Items are stored as received, in order. Unfinished items are not sent back.
+ * - An output is matched to its call by `call_id`, otherwise by order, even in an earlier message.
+ * - An item of an unknown kind becomes an opaque block, with a warning.
  */
 export class ServiceWriter implements ItemKindWriter {
   readonly #blocks: ItemBlocks
@@ -72,7 +72,7 @@ export class ServiceWriter implements ItemKindWriter {
     if (type !== 'response.image_generation_call.partial_image') this.#show(call, 'running')
   }
 
-  /** Completes an item. Text that was streamed under it is sent back with it. */
+  /** Completes an item. Text streamed for the item is sent back with it. */
   complete(open: OutputItem, wire: WireItem): void {
     const item = jsonOf(wire)
     const role = roleOf(item)
@@ -89,8 +89,8 @@ export class ServiceWriter implements ItemKindWriter {
   }
 
   /**
-   * Ends the response. Fails a call without an end or an output, unless the provider continues after our results. Also fails an approved
-   * call without a result. Items that are not sent back also drop the reasoning before them.
+   * Ends the response. Fails calls without an end or output, unless the provider continues after the function results. Also fails an
+   * approved call without a result. Drops the reasoning before items that are not sent back.
    */
   end(isWaiting: boolean): void {
     if (!isWaiting) this.#settleAllowed()
@@ -98,7 +98,7 @@ export class ServiceWriter implements ItemKindWriter {
       const waits = item.type === 'mcp_approval_request' || isWaiting
       return !isOver && !(isDone && waits)
     })
-    for (const { id, item } of unended) this.#fail({ id, ...viewOf(item) }, 'The service did not end it.')
+    for (const { id, item } of unended) this.#fail({ id, ...viewOf(item) }, 'The provider did not complete the call.')
     for (const { open } of unended) this.#blocks.forgetReasoning(open)
   }
 
@@ -117,7 +117,7 @@ export class ServiceWriter implements ItemKindWriter {
         for (const block of message.content) {
           if (block.type !== 'serviceTool' || knownIds.has(block.id)) continue
           knownIds.add(block.id)
-          if (block.needsApproval && allowed.has(block.id)) this.#fail(block, 'The service did not say what came of it.')
+          if (block.needsApproval && allowed.has(block.id)) this.#fail(block, 'The provider did not report the outcome.')
         }
       }
     }
@@ -133,9 +133,7 @@ export class ServiceWriter implements ItemKindWriter {
     const givenId = idOf(item)
     const isTaken = this.#ids.has(givenId)
     if (isTaken)
-      this.#builder.warn(
-        `The service gave the id "${givenId.slice(0, 60)}" to two of its tool calls. The second one is shown under a new id.`,
-      )
+      this.#builder.warn(`The provider used the id "${givenId.slice(0, 60)}" for two of its tool calls. The second one gets a new id.`)
     const id = givenId === '' || isTaken ? newId() : givenId
     this.#ids.add(id)
     const call: Call = { open, id, item, after: this.#blocks.after(open), isDone: false, isOver: false }
@@ -158,11 +156,11 @@ export class ServiceWriter implements ItemKindWriter {
     if (item.type === 'code_interpreter_call') this.#codePictures(call, item)
   }
 
-  /** Adds an error result to a custom tool call that is not supported, because the API refuses a call without a result. */
+  /** Adds an error result to an unsupported custom tool call, because the API rejects calls without a result. */
   #endUnrun(call: Call, item: JsonObject): void {
     const name = textIn(item.name).slice(0, 60)
-    const message = `Nothing here runs the custom tool "${name}".`
-    this.#builder.warn(`The service called the custom tool "${name}", which nothing here runs. The model receives an error.`)
+    const message = `The custom tool "${name}" has no handler.`
+    this.#builder.warn(`The model called the custom tool "${name}", which has no handler. The model receives an error.`)
     call.isOver = true
     const output = { type: 'custom_tool_call_output', call_id: textIn(item.call_id), output: message }
     this.#show(call, 'failed', {
@@ -177,17 +175,18 @@ export class ServiceWriter implements ItemKindWriter {
     this.#builder.serviceTool(block)
   }
 
-  /** The state of an image generation goes to the image, which has the bytes. */
+  /** Stores the state of an image generation on the image block, which contains the bytes. */
   #stateOfCall(call: Call): ProviderState {
     const { item, open, after, id } = call
     const result = item.type === 'image_generation_call' ? textIn(item.result) : ''
-    if (result !== '' && !isBase64(result)) this.#builder.warn('The service drew a picture whose bytes cannot be read. It is left out.')
+    if (result !== '' && !isBase64(result))
+      this.#builder.warn('The provider sent a generated image with invalid bytes. The image was dropped.')
     if (result === '' || !isBase64(result)) return this.#stateOf([item], after)
     this.#picture(`picture ${open.key}`, result, call, this.#stateOf([{ ...item, result: null }], after))
     return this.#blocks.state({ shownBy: id })
   }
 
-  /** Updates a partial image. The final one shows whether its bytes are valid. */
+  /** Updates a partial image. Only the final image is validated. */
   #partial(call: Call, data: unknown): void {
     if (typeof data === 'string' && isBase64(data)) this.#picture(`picture ${call.open.key}`, data, call)
   }
@@ -198,7 +197,7 @@ export class ServiceWriter implements ItemKindWriter {
     this.#builder.whole(key, { type: 'image', mimeType, data, ...(providerState && { providerState }) })
   }
 
-  /** Emits images of code, which are sent back with the call. */
+  /** Emits images from executed code, which are sent back with the call. */
   #codePictures({ open, id }: Call, item: JsonObject): void {
     jsonObjectsIn(item.outputs).forEach(({ type, url }, index) => {
       const source = type === 'image' ? pictureAt(url) : undefined
@@ -236,7 +235,7 @@ export class ServiceWriter implements ItemKindWriter {
     if (!isNext) this.#keepAside(open, item)
   }
 
-  /** Adds the output to a call of an earlier message. */
+  /** Adds the output to a call in an earlier message. */
   #answerEarlier(open: OutputItem, item: JsonObject, type: string, output: { output?: JsonValue }): void {
     const callId = textIn(item.call_id)
     const blocks = this.#history.flatMap((message) => (message.role === 'assistant' ? message.content : []))
@@ -262,7 +261,7 @@ export class ServiceWriter implements ItemKindWriter {
     })
   }
 
-  /** Returns the state of items, which are sent back after their reasoning. */
+  /** Returns the state of items that are sent back after their reasoning. */
   #stateOf(items: JsonObject[], after: ReplayPayload): ProviderState {
     return this.#blocks.state({ items, ...after })
   }
@@ -273,9 +272,7 @@ export class ServiceWriter implements ItemKindWriter {
     const fault = kind === 'mcp_list_tools' ? viewOf(item).error : undefined
     if (fault !== undefined) {
       const label = textIn(item.server_label).slice(0, 60)
-      this.#builder.warn(
-        `The service could not list the tools of the MCP server "${label}": ${(fault.message ?? fault.code).slice(0, 300)}`,
-      )
+      this.#builder.warn(`The provider could not list the tools of MCP server "${label}": ${(fault.message ?? fault.code).slice(0, 300)}`)
     }
   }
 }

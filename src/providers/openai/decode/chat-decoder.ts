@@ -41,14 +41,15 @@ import {
 } from './wire.ts'
 
 /**
- * Decodes a Chat Completions stream of OpenAI or a compatible backend.
+ * Decodes a Chat Completions stream from OpenAI or a compatible backend.
  *
  * **Contract**
- * - A `finish_reason` completes the message; `[DONE]` or the end of the body ends it. For backends that send only `[DONE]`, it also
+ * - A `finish_reason` completes the message. `[DONE]` or the end of the body ends the stream. For backends that send only `[DONE]`, it also
  *   completes a message with content.
- * - Reasoning comes from the first non-empty field of `thinking-fields.ts`, else from `reasoning_details`. Its block records the source.
- * - A leading `<think>` in the text is reasoning for models that write it so.
- * - A refusal sets the message's `refusal`, and stops with `guardRail`.
+ * - Reasoning is read from the first non-empty field in `thinking-fields.ts`, otherwise from `reasoning_details`. Its block records the
+ *   source.
+ * - A leading `<think>` in the text is reasoning for models that use this format.
+ * - A refusal sets the message's `refusal` and the stop reason `guardRail`.
  *
  * Source: docs/providers/openai.md
  */
@@ -59,7 +60,7 @@ export class ChatDecoder implements StreamDecoder {
   readonly #model: ModelConfig
   readonly #service: string
   readonly #isReasoningOutside: boolean
-  /** Id of the only call in the oldest form of the protocol. */
+  /** Id of the only call, in the oldest form of the protocol. */
   readonly #legacyId = newId()
   readonly #sse: SseDecoder
   readonly #extras: ChatExtras
@@ -67,7 +68,7 @@ export class ChatDecoder implements StreamDecoder {
   #hasOthers = false
   readonly #calls = new ToolCallKeys()
   readonly #details = new ReasoningDetails()
-  /** Provider fields of calls. */
+  /** Provider-specific fields of calls. */
   readonly #fields = new Map<number, JsonObject>()
   #textKey = ''
   #thinkingKey = ''
@@ -82,7 +83,7 @@ export class ChatDecoder implements StreamDecoder {
   /** The last call, while it has no arguments. */
   #emptyCall: number | undefined
   #finishReason: string | undefined
-  /** Id of the last chunk before the stop reason; some providers change it with every chunk. */
+  /** Id of the last chunk before the stop reason. Some providers change the id with every chunk. */
   #id: string | undefined
   #sawDone = false
   #report: ChatUsage | undefined
@@ -119,11 +120,11 @@ export class ChatDecoder implements StreamDecoder {
   finish(): AssistantMessage {
     const reason = this.#finishReason
     if (reason !== undefined && isFailure(reason)) {
-      const message = `${this.#service} gave up in the middle of the answer (finish_reason "${reason}"). Try again.`
+      const message = `${this.#service} aborted the response mid-stream (finish_reason "${reason}"). Retry.`
       throw new ProviderError(reason === 'network_error' ? 'network' : 'api', message, { isRetryable: true })
     }
     this.#endTags()
-    // Nothing ended the call, so arguments may be missing.
+    // The call has no end event, so arguments may be missing.
     if (reason === undefined && this.#emptyCall !== undefined) this.builder.cutCall(this.#emptyCall)
     this.#extras.tell(this.#textKey === '' ? 'sources' : this.#textKey)
     const message = this.builder.finish(this.#stopReason(), this.#usage ?? emptyUsage())
@@ -135,7 +136,7 @@ export class ChatDecoder implements StreamDecoder {
   #stopReason(): StopReason {
     const stopReason = this.#finishReason === undefined ? 'stop' : stopReasonOf(this.#finishReason)
     if (this.#isRefusal && stopReason === 'stop') return 'guardRail'
-    // The builder turns "stop" into "toolUse" again if there are calls.
+    // The builder converts "stop" to "toolUse" if there are calls.
     return stopReason === 'toolUse' ? 'stop' : stopReason
   }
 
@@ -164,7 +165,7 @@ export class ChatDecoder implements StreamDecoder {
       if (choices.length > 0) this.#warnOfOthers()
       return
     }
-    // Some gateways send each block of a response as its own choice: text, then the calls.
+    // Some gateways send each block of a response as a separate choice: text, then the calls.
     const isEmpty = this.builder.message.content.length === 0
     for (const choice of choices) {
       if (choice === first || indexIn(choice.index) === 0) this.#choice(choice, chunk, isEmpty)
@@ -172,7 +173,7 @@ export class ChatDecoder implements StreamDecoder {
     }
   }
 
-  /** `isEmpty`: no content came before this chunk. */
+  /** `isEmpty`: no content arrived before this chunk. */
   #choice(choice: ChatChoice, chunk: ChatChunk, isEmpty: boolean): void {
     this.#unknown.look(choice, known.choice)
     if (choice.error) throw new StreamRefusal({ error: choice.error })
@@ -188,7 +189,7 @@ export class ChatDecoder implements StreamDecoder {
       if (hasExtras(delta) && this.#extras.delta(delta)) this.progress++
     }
     if (this.progress > before) this.#hasDeltas = true
-    // After deltas, `message` repeats the response. So does a final object that is not a chunk.
+    // After deltas, `message` repeats the response, as does a final object that is not a chunk.
     if (message && !this.#hasDeltas && (chunk.object !== 'chat.completion' || isEmpty)) {
       this.#delta(message)
       this.#extras.delta(message)
@@ -197,15 +198,15 @@ export class ChatDecoder implements StreamDecoder {
     if (choice.usage) this.#setUsage(choice.usage)
     const reason = choice.finish_reason
     if (typeof reason === 'string' && reason !== '') {
-      // A repetition is no progress: it may be a ping.
+      // A repetition does not count as progress, because it may be a ping.
       if (this.#finishReason === undefined) this.progress++
-      // If one choice was truncated, another does not complete it.
+      // A truncated choice stays truncated, even if another choice is complete.
       if (this.#finishReason !== 'length') this.#finishReason = reason
     }
   }
 
   #warnOfOthers(): void {
-    if (!this.#hasOthers) this.builder.warn('The service sent more than one answer. The first is kept, the others are left out.')
+    if (!this.#hasOthers) this.builder.warn('The provider sent several responses. All but the first were dropped.')
     this.#hasOthers = true
   }
 
@@ -213,7 +214,7 @@ export class ChatDecoder implements StreamDecoder {
     if (this.#usage !== undefined && !isReport(raw)) return
     this.#report = laterReport(this.#report, raw)
     this.#usage = usageOf(this.#report, this.#isReasoningOutside)
-    // Set now, so that a message that fails later has its usage.
+    // Set immediately, so that a message that fails later has its usage.
     this.builder.message.usage = this.#usage
   }
 
@@ -241,12 +242,12 @@ export class ChatDecoder implements StreamDecoder {
       const shown = this.#details.add(details)
       if (!this.#hasDetails) this.#keepDetails(field)
       this.progress++
-      // Text that also comes in `reasoning` is the same.
+      // Text in the reasoning field repeats the text of the details.
       this.#thinking(text === '' ? shown : text, field)
     } else this.#thinking(text, field)
   }
 
-  /** Stores all details in the first thinking block, because they are sent back as one list. */
+  /** Stores all details on the first thinking block, because they are sent back as one list. */
   #keepDetails(field: ReceivedField | undefined): void {
     this.#hasDetails = true
     if (this.#open !== 'thinking') this.#openThinking(field)
@@ -305,7 +306,7 @@ export class ChatDecoder implements StreamDecoder {
     this.builder.text(this.#textKey, delta)
   }
 
-  /** Adds reasoning. A change of source starts a new block, because each is sent back to its source. */
+  /** Adds reasoning. A change of source starts a new block, because each block is sent back in its source field. */
   #thinking(delta: string, field?: ReceivedField): void {
     if (delta === '') return
     const isOther = field !== undefined && this.#thinkingState.field !== undefined && field !== this.#thinkingState.field
@@ -351,18 +352,20 @@ export class ChatDecoder implements StreamDecoder {
     this.builder.toolArguments(key, fragment)
   }
 
-  /** Whether `fragment` has all arguments of a call. Some backends repeat them at the end, and nothing follows complete arguments. */
+  /**
+   * Returns whether `fragment` repeats a call's complete arguments, as some backends do at the end. Nothing can follow complete arguments.
+   */
   #isWhole(key: number, fragment: string): boolean {
     return fragment === this.builder.written(key) && parseArguments(fragment).fault === undefined
   }
 }
 
-/** Whether a delta has content other than text, reasoning and calls. */
+/** Returns whether a delta has content other than text, reasoning and calls. */
 function hasExtras({ annotations, images, audio, executed_tools: executed }: ChatDelta): boolean {
   return Boolean(annotations ?? images ?? audio ?? executed)
 }
 
-/** Whether a choice is the first one; others are ignored. */
+/** Returns whether a choice is the first choice. Others are ignored. */
 function isOurs({ index }: ChatChoice): boolean {
   return (indexIn(index) ?? 0) === 0
 }
@@ -373,7 +376,7 @@ function listOf(calls: NonNullable<ChatDelta['tool_calls']>): readonly ChatToolC
   return 'function' in calls || 'name' in calls ? [calls] : objectsIn(Object.values(calls), 'calls')
 }
 
-/** Whether a usage object has information. */
+/** Returns whether a usage object contains any nonzero count. */
 function isReport(raw: ChatUsage): boolean {
   return [raw.prompt_tokens, raw.completion_tokens, raw.total_tokens].some((count) => tokenCount(count) > 0)
 }

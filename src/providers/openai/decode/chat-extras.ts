@@ -10,15 +10,15 @@ import { CodePoints } from '../../kit/optional/citations/code-points.ts'
 import { ExecutedTools } from './executed-tools.ts'
 import type { ChatChoice, ChatChunk, ChatDelta } from './wire.ts'
 
-/** Maximum base64 characters of audio; more is dropped. */
+/** Maximum base64 characters of audio. More is dropped. */
 const maxAudio = 32 * 1024 * 1024
 
 /** Maximum characters of parsed files. */
 const maxParsed = 16 * 1024 * 1024
 
 /**
- * Collects other content of a Chat Completions stream: images, audio, citations, and provider-executed tools. Emits most of it at the
- * end, because providers repeat it, or send it before the text.
+ * Collects the remaining content of a Chat Completions stream: images, audio, citations, and provider-executed tools. Emits most of it at
+ * the end, because providers repeat it or send it before the text.
  *
  * Source: docs/providers/openai.md
  */
@@ -27,7 +27,7 @@ export class ChatExtras {
   readonly #stateOf: (payload: JsonObject) => ProviderState
   readonly #pictures = new Set<string>()
   readonly #annotations: object[] = []
-  /** Parsed files by content, and their total length. */
+  /** Parsed files, by content, and their total length. */
   readonly #parsed = new Map<string, JsonObject>()
   #parsedLength = 0
   readonly #executed: ExecutedTools
@@ -56,7 +56,7 @@ export class ChatExtras {
     message.logprobs = [...(message.logprobs ?? []), ...likely]
   }
 
-  /** Whether a delta has content other than text, reasoning and calls. */
+  /** Returns whether a delta has content other than text, reasoning and calls. */
   delta(delta: ChatDelta): boolean {
     const { images, audio, annotations, executed_tools: executed } = delta
     for (const image of listOf(images)) this.#picture(Object(Object(image).image_url).url ?? image)
@@ -70,15 +70,14 @@ export class ChatExtras {
     return Boolean(images ?? audio ?? annotations ?? executed)
   }
 
-  /** Reads a content part that is no text. Mistral's parts are references and images. */
+  /** Reads a content part other than text. Mistral sends references and images. */
   part(kind: string, part: object): void {
     const wire = part as JsonObject // Parsed JSON.
     const { image_url: image, url, title } = wire
     if (kind === 'image_url') this.#picture(Object(image).url ?? image)
     else if (kind === 'tool_reference' && typeof url === 'string') {
       this.#annotations.push({ type: 'url_citation', url, ...(title !== undefined && { title }) })
-    } else
-      this.#builder.unknown(`part ${newId()}`, kind, this.#stateOf({ part: wire }), 'not sent back: this protocol takes no such content')
+    } else this.#builder.unknown(`part ${newId()}`, kind, this.#stateOf({ part: wire }), 'not sent back: this protocol does not support it')
   }
 
   /** Emits the collected content. `textKey` is the last text. */
@@ -86,7 +85,7 @@ export class ChatExtras {
     this.#tellSound()
     const text = this.#builder.written(textKey)
     const cited: Citation[] = [...this.#annotated(text), ...this.#linked(text), ...this.#executed.sources()]
-    // A response without text gets an empty one to carry the citations.
+    // Adds an empty text for the citations to a response without text.
     for (const citation of cited) this.#builder.citation(textKey, citation)
     const { message } = this.#builder
     const annotations = this.#annotations.filter((each) => Object(each).type === 'url_citation') as JsonObject[] // Parsed JSON.
@@ -99,19 +98,16 @@ export class ChatExtras {
     if (searches > 0 && this.#executed.size === 0) this.#search(cited)
   }
 
-  /** Keeps the parsed form of a file from the request. It is sent back, because parsing again costs again. */
+  /** Stores the parsed form of a file in the request. It is sent back, because parsing again is billed again. */
   #parsedFile(annotation: JsonObject): void {
     const json = JSON.stringify(annotation)
     if (this.#parsed.has(json)) return
     this.#parsedLength += json.length
     if (this.#parsedLength <= maxParsed) this.#parsed.set(json, annotation)
-    else
-      this.#builder.warn(
-        'The service sent more of the files that it parsed than this version keeps: the rest is parsed again the next time.',
-      )
+    else this.#builder.warn('The provider sent more parsed files than can be stored. The rest will be parsed again next time.')
   }
 
-  /** Adds an image; some providers repeat the list. */
+  /** Adds an image, unless it was already added, because some providers repeat the list. */
   #picture(url: unknown): void {
     if (typeof url === 'string') {
       if (this.#pictures.has(url)) return
@@ -119,7 +115,7 @@ export class ChatExtras {
     }
     const source = pictureAt(url)
     if (source !== undefined) this.#builder.whole(`picture ${this.#pictures.size}`, { type: 'image', ...source })
-    else this.#builder.warn('The service sent a picture without bytes or an https address that can be read. It is left out.')
+    else this.#builder.warn('The provider sent an image without valid bytes or an https URL. The image was dropped.')
   }
 
   #sound({ id, data, transcript, expires_at: expiresAt }: Record<string, unknown>): void {
@@ -131,7 +127,7 @@ export class ChatExtras {
     if (typeof data !== 'string' || data === '') return
     audio.length += data.length
     if (audio.length <= maxAudio) audio.pieces.push(data)
-    else this.#builder.warn('The sound of the answer is longer than this version keeps: the rest is left out.')
+    else this.#builder.warn('The audio of the response exceeds the size limit. The rest was dropped.')
   }
 
   #tellSound(): void {
@@ -142,7 +138,7 @@ export class ChatExtras {
     const contextField = transcript === '' ? {} : { context: transcript }
     const data = joinBase64(audio.pieces)
     if (data === undefined) {
-      this.#builder.warn('The service sent sound that is no base64. The text is kept, the sound is left out.')
+      this.#builder.warn('The provider sent audio that is not base64. The audio was dropped; the text was kept.')
       if (transcript !== '') this.#builder.text('audio', transcript)
       return
     }
@@ -155,7 +151,7 @@ export class ChatExtras {
       const { type, ...fields }: JsonObject = { ...(wire as JsonObject) } // Parsed JSON.
       const annotation: JsonObject = { ...(type !== undefined && { type }), ...fields, ...Object(fields[String(type)]) }
       if (isCitation(annotation)) return [citationOf(annotation, points)]
-      this.#builder.warn(`The service sent an annotation of the kind "${String(type).slice(0, 60)}", which is not kept.`)
+      this.#builder.warn(`The provider sent an annotation of the unsupported type "${String(type).slice(0, 60)}". It was dropped.`)
       return []
     })
   }
@@ -182,7 +178,7 @@ export class ChatExtras {
     return [...marked, ...sources.flatMap((_, index) => (used.has(index) ? [] : cite(index)))]
   }
 
-  /** Emits a search that the provider counts but does not show. */
+  /** Emits a search that the provider counts but does not report as a call. */
   #search(cited: readonly Citation[]): void {
     const output = [...new Set(cited.flatMap(({ url }) => url ?? []))]
     const id = `${this.#builder.message.responseId ?? newId()}-search`

@@ -11,7 +11,7 @@ const knownOfTools: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Collects the tools that Groq ran: calls with results, generated images, and found pages.
+ * Collects the tools that Groq ran: calls with results, generated images, and search results.
  *
  * Source: docs/providers/openai.md
  */
@@ -32,7 +32,7 @@ export class ExecutedTools {
     return this.#calls.size
   }
 
-  /** Adds a call, which comes once when it starts and once with its result. */
+  /** Adds a call, which is reported when it starts and again with its result. */
   add(wire: Record<string, unknown>): void {
     this.#unknown.look(wire, knownOfTools)
     const index = typeof wire.index === 'number' ? wire.index : this.#calls.size
@@ -54,7 +54,7 @@ export class ExecutedTools {
   #picture(key: string, data: unknown): void {
     if (typeof data !== 'string' || data === '') return
     if (isBase64(data)) this.#builder.whole(key, { type: 'image', mimeType: 'image/png', data })
-    else this.#builder.warn('The service sent a picture that its code made, and whose bytes cannot be read. It is left out.')
+    else this.#builder.warn('The provider sent an image from code execution with invalid bytes. The image was dropped.')
   }
 
   /** Returns the search results. */
@@ -73,7 +73,7 @@ function idOf(index: number): string {
   return `executed-${index}`
 }
 
-/** Returns the output to show to a user: text, and other fields. Images are separate blocks. */
+/** Returns the output to display: text and other fields. Images are separate blocks. */
 function outputOf({ output, code_results: code, browser_results: pages }: Record<string, unknown>) {
   const results = jsonObjectsIn(code).flatMap(({ png: _png, text, ...rest }) => {
     const result = { ...(text !== output && text !== undefined && { text }), ...rest }

@@ -5,7 +5,7 @@ import type { UrlCitation } from '../shared/url-citation.ts'
 /** Finish reasons of Chat Completions. */
 export type ChatFinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 
-/** A call of a tool that the caller runs. */
+/** A call to one of the caller's tools. */
 export interface ChatToolCall {
   id: string
   type: 'function'
@@ -18,13 +18,13 @@ export interface ChatAnnotation {
   url_citation: Omit<UrlCitation, 'type'>
 }
 
-/** A picture of the model. */
+/** An image that the model generated. */
 export interface ChatPicture {
   type: 'image_url'
   image_url: { url: string }
 }
 
-/** A delta. `reasoning_content` and `images` are not OpenAI's names: other providers use them. */
+/** A delta. `reasoning_content` and `images` are not part of OpenAI's API. Other providers use these names. */
 export interface ChatDelta {
   role?: 'assistant'
   content?: string
@@ -35,7 +35,7 @@ export interface ChatDelta {
   images?: ChatPicture[]
 }
 
-/** Tokens that were used, as Chat Completions counts them. */
+/** Token usage in the format of Chat Completions. */
 export interface ChatUsage {
   prompt_tokens: number
   completion_tokens: number
@@ -59,7 +59,7 @@ export interface ErrorChunk {
   error: OpenAiError
 }
 
-/** A response in one piece. */
+/** A response that is not streamed. */
 export interface ChatCompletion {
   id: string
   object: 'chat.completion'
@@ -82,7 +82,7 @@ export interface ChatCompletion {
   usage: ChatUsage
 }
 
-/** Tokens as Chat Completions counts them: the prompt with what a cache had of it. */
+/** Converts usage to the format of Chat Completions, in which prompt tokens include cached tokens. */
 export function chatUsage({ input, output, reasoning, cacheRead, cacheWrite }: Usage): ChatUsage {
   const prompt = input + cacheRead + cacheWrite
   return {
@@ -94,7 +94,7 @@ export function chatUsage({ input, output, reasoning, cacheRead, cacheWrite }: U
   }
 }
 
-/** Joins the chunks of an encoder to a response. They end with its `usage`. */
+/** Joins an encoder's chunks into one response. The last chunk contains the `usage`. */
 export function chatCompletionOf(chunks: readonly (ChatChunk | ErrorChunk)[]): ChatCompletion | ErrorChunk {
   let [content, reasoning, refusal] = ['', '', '']
   const calls: ChatToolCall[] = []
@@ -116,7 +116,7 @@ export function chatCompletionOf(chunks: readonly (ChatChunk | ErrorChunk)[]): C
     const { id, created, model, usage } = chunk
     if (usage) completion = { id, object: 'chat.completion', created, model, choices: [], usage }
   }
-  if (completion === undefined) throw new TypeError('The chunks of an answer end with its usage.')
+  if (completion === undefined) throw new TypeError('The chunks of a response must end with its usage.')
   const message = {
     role: 'assistant' as const,
     content: content === '' && (calls.length > 0 || refusal !== '') ? null : content,

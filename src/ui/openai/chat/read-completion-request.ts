@@ -10,17 +10,17 @@ import { callerFormat, callerTools } from '../shared/caller-tools.ts'
 
 /** A parsed `POST /v1/chat/completions`. */
 export interface CompletionRequest extends CallerRequest {
-  /** Whether the last chunk of a stream contains the usage. */
+  /** Whether the last chunk of the stream contains the usage. */
   includeUsage: boolean
 }
 
 const unsupported: UnsupportedFields = {
-  n: { defaults: [1], why: 'An agent gives one answer: leave it out.' },
-  logprobs: { defaults: [false], why: 'An agent may ask several models: leave it out.' },
-  top_logprobs: { defaults: [0], why: 'An agent may ask several models: leave it out.' },
+  n: { defaults: [1], why: 'An agent returns one response. Omit it.' },
+  logprobs: { defaults: [false], why: 'An agent may call several models. Omit it.' },
+  top_logprobs: { defaults: [0], why: 'An agent may call several models. Omit it.' },
   logit_bias: { defaults: [{}], why: 'Leave it out.' },
-  audio: { why: 'Agents answer with text.' },
-  modalities: { defaults: [['text']], why: 'Agents answer with text.' },
+  audio: { why: 'Agents respond with text.' },
+  modalities: { defaults: [['text']], why: 'Agents respond with text.' },
   prediction: { why: 'Leave it out.' },
   functions: { defaults: [[]], why: "Use 'tools' instead." },
   function_call: { defaults: ['auto', 'none'], why: "Use 'tool_choice' instead." },
@@ -31,10 +31,10 @@ const unsupported: UnsupportedFields = {
  * Parses the body of a chat completion request: JSON, parsed or as text.
  *
  * **Contract**
- * - Accepts fields with OpenAI's defaults or `null`. Refuses unsupported fields by name; accepts and ignores `user`, `metadata`,
- *   `store` and those about OpenAI's caches.
- * - System and developer messages become user messages or `instructions`, as `callerInstructions` says.
- * - Every call has its result, and every result its call.
+ * - Accepts fields with OpenAI's defaults or `null`. Rejects unsupported fields by name. Ignores `user`, `metadata`, `store` and OpenAI's
+ *   cache fields.
+ * - Converts system and developer messages to user messages or `instructions`, depending on `callerInstructions`.
+ * - Rejects calls without a result, and results without a call.
  *
  * Source: docs/guides/openai-endpoint.md
  */
@@ -71,20 +71,20 @@ function addMessage(conversation: CallerConversation, message: JsonValue, param:
   if (!isJsonObject(message)) refuse(param, `${param} must be an object with a role.`)
   const { role, content } = message
   if (role === 'tool') {
-    const callId = textIn(message.tool_call_id) ?? refuse(param, `${param} needs the tool_call_id of the call that it answers.`)
+    const callId = textIn(message.tool_call_id) ?? refuse(param, `${param} needs the tool_call_id of its call.`)
     conversation.result(callId, resultContent(content, `${param}.content`), param)
   } else addSpoken(conversation, message, role === 'assistant' ? callsOf(message, param) : [], param)
 }
 
 function callsOf({ tool_calls: given, function_call: old }: JsonObject, param: string): ToolCallContent[] {
-  if (old !== undefined && old !== null) refuse(`${param}.function_call`, `${param}.function_call is not taken: use tool_calls.`)
+  if (old !== undefined && old !== null) refuse(`${param}.function_call`, `${param}.function_call is not supported. Use tool_calls.`)
   if (given === undefined || given === null) return []
   if (!Array.isArray(given)) return refuse(`${param}.tool_calls`, `${param}.tool_calls must be a list.`)
   return given.map((call, index) => {
     const place = `${param}.tool_calls[${index}]`
     const { name, arguments: given }: JsonObject = isJsonObject(call) && isJsonObject(call.function) ? call.function : {}
     const id = isJsonObject(call) ? call.id : undefined
-    if (!isId(id) || !isId(name)) return refuse(place, `${place} must be a call of a function, with its id and its name.`)
+    if (!isId(id) || !isId(name)) return refuse(place, `${place} must be a function call with an id and a name.`)
     return { type: 'toolCall', id, name, arguments: argumentsOf(given, `${place}.function.arguments`) }
   })
 }

@@ -13,30 +13,30 @@ import { noEcho, type ResponseEcho } from './response.ts'
 
 /** A parsed `POST /v1/responses`: messages, settings and decisions. */
 export interface ResponseRequest extends CallerRequest {
-  /** The conversation to continue: a session, and its loop if the request names a response or an item of one. */
+  /** The conversation to continue: a session, and a loop if the request refers to a response or an item. */
   place?: { sessionId: string; loopId?: string }
   /** The caller's decisions about pending approvals. */
   decisions: ToolDecision[]
-  /** Whether it may be stored, so that another request can continue it. */
+  /** Whether the response may be stored, so that another request can continue it. */
   mayStore: boolean
-  /** Whether the response is sent at once and polled later. */
+  /** Whether the request returns immediately and the client polls for the response. */
   isBackground: boolean
   echo: ResponseEcho
 }
 
 const unsupported: UnsupportedFields = {
-  prompt: { why: 'The agent has its own.' },
-  max_tool_calls: { why: 'The limits of the agent are its server’s to set.' },
-  top_logprobs: { defaults: [0], why: 'An agent may ask several models: leave it out.' },
-  context_management: { why: 'The agent manages its context itself.' },
+  prompt: { why: 'The agent has its own prompt.' },
+  max_tool_calls: { why: 'The server sets the limits of the agent.' },
+  top_logprobs: { defaults: [0], why: 'An agent may call several models. Omit it.' },
+  context_management: { why: 'The agent manages its own context.' },
 }
 
 /**
  * Parses the body of a Responses request: JSON, parsed or as text.
  *
  * **Contract**
- * - As `readCompletionRequest`. Ignores returned reasoning: the agent keeps its own.
- * - `conversation` is the id of a session; `previous_response_id`, a referenced item and an approved request contain theirs.
+ * - Follows the contract of `readCompletionRequest`. Ignores returned reasoning, because the agent stores it.
+ * - `conversation` is a session id. `previous_response_id` and the ids of referenced items and approval requests contain the session id.
  *
  * Source: docs/guides/openai-endpoint.md
  */
@@ -46,11 +46,11 @@ export function readResponseRequest(body: unknown, options: ReadOptions = {}): R
   return readingOf(() => responseRequest(value, options))
 }
 
-/** Input items other than messages. */
+/** Parsed input items. */
 interface ParsedInput {
   conversation: CallerConversation
   decisions: ToolDecision[]
-  /** The newest thing of ours that was named. */
+  /** The last id of this server that the input refers to. */
   reference?: string
 }
 
@@ -61,17 +61,17 @@ function responseRequest(body: JsonObject, options: ReadOptions): ResponseReques
   if (store !== undefined && store !== null && typeof store !== 'boolean') refuse('store', 'store must be true or false.')
   if (background !== undefined && background !== null && typeof background !== 'boolean')
     refuse('background', 'background must be true or false.')
-  if (background === true && store === false) refuse('background', 'What is not stored cannot be asked for later: leave store out.')
+  if (background === true && store === false) refuse('background', 'A background response must be stored. Omit store.')
   refuseAsked(body, unsupported)
   const parsed: ParsedInput = { conversation: new CallerConversation(options), decisions: [] }
   const { conversation, decisions } = parsed
   conversation.instruct(textContent(body.instructions, 'instructions'))
   if (typeof input === 'string') conversation.user(userContent(input, 'input'))
   else if (Array.isArray(input)) for (const [index, item] of input.entries()) addItem(parsed, item, `input[${index}]`)
-  else refuse('input', 'input must be a text or a list of items.')
+  else refuse('input', 'input must be a string or a list of items.')
   const place = placeIn(body, parsed.reference)
   if (decisions.length === 0) conversation.end('input', options.isKept === true || place !== undefined)
-  if (decisions.length > 0 && place === undefined) refuse('input', 'An approval names no request of this server.')
+  if (decisions.length > 0 && place === undefined) refuse('input', 'An approval refers to no request of this server.')
   const responseFormat = callerFormat(isJsonObject(body.text) ? body.text.format : undefined, 'text.format', (format) => format)
   return {
     model,
@@ -99,12 +99,12 @@ function addItem(parsed: ParsedInput, item: JsonValue, param: string): void {
       return
     case 'function_call': {
       const { call_id: id, name, arguments: given } = item
-      if (!isId(id) || !isId(name)) refuse(param, `${param} must be a call of a function, with its call_id and its name.`)
+      if (!isId(id) || !isId(name)) refuse(param, `${param} must be a function call with a call_id and a name.`)
       conversation.assistant('', [{ type: 'toolCall', id, name, arguments: argumentsOf(given, `${param}.arguments`) }], param)
       return
     }
     case 'function_call_output': {
-      const callId = textIn(item.call_id) ?? refuse(param, `${param} needs the call_id of the call that it answers.`)
+      const callId = textIn(item.call_id) ?? refuse(param, `${param} needs the call_id of its call.`)
       conversation.result(callId, resultContent(item.output, `${param}.output`), param)
       return
     }
@@ -119,14 +119,14 @@ function addItem(parsed: ParsedInput, item: JsonValue, param: string): void {
       addDecision(parsed, item, param)
       return
     default:
-      refuse(`${param}.type`, `${param}.type is none that is taken: messages, function calls with their outputs, and answers to approvals.`)
+      refuse(`${param}.type`, `${param}.type is not supported. Send messages, function calls with their outputs, or approval responses.`)
   }
 }
 
-/** Anything but a clear approval denies. */
+/** Adds a decision. Anything except an explicit approval is a denial. */
 function addDecision(parsed: ParsedInput, { approval_request_id: id, approve, reason }: JsonObject, param: string): void {
   const request = typeof id === 'string' ? approvalIn(id) : undefined
-  if (typeof id !== 'string' || request === undefined) refuse(param, `${param}.approval_request_id names no request of this server.`)
+  if (typeof id !== 'string' || request === undefined) refuse(param, `${param}.approval_request_id refers to no request of this server.`)
   parsed.reference = id
   parsed.conversation.answered()
   parsed.decisions.push({ ...request, approved: approve === true, ...(typeof reason === 'string' && reason !== '' && { reason }) })
@@ -135,12 +135,12 @@ function addDecision(parsed: ParsedInput, { approval_request_id: id, approve, re
 function placeIn({ conversation, previous_response_id: previous }: JsonObject, reference: string | undefined): ResponseRequest['place'] {
   const isNamed = conversation !== undefined && conversation !== null
   const isAfter = previous !== undefined && previous !== null
-  if (isNamed && isAfter) refuse('previous_response_id', 'Send conversation or previous_response_id, not both.')
+  if (isNamed && isAfter) refuse('previous_response_id', 'Both conversation and previous_response_id are set. Send only one.')
   if (isNamed) {
     const sessionId = isJsonObject(conversation) ? conversation.id : conversation
     return fits(sessionIdShape, sessionId)
       ? { sessionId }
-      : refuse('conversation', 'conversation must be an id of A-Z a-z 0-9 . _ -, 200 at most.')
+      : refuse('conversation', 'conversation must be an id of at most 200 characters: A-Z a-z 0-9 . _ -')
   }
   const id = isAfter ? previous : reference
   if (id === undefined) return undefined
@@ -149,7 +149,7 @@ function placeIn({ conversation, previous_response_id: previous }: JsonObject, r
   const shown = JSON.stringify(id).slice(0, 100)
   return isAfter
     ? refuse('previous_response_id', `Previous response with id ${shown} not found.`, 'previous_response_not_found')
-    : refuse('input', `Item with id ${shown} not found. Items are not persisted when store is false: send them whole.`)
+    : refuse('input', `Item with id ${shown} not found. Items are not persisted when store is false. Send the complete items.`)
 }
 
 function echoOf(body: JsonObject): ResponseEcho {

@@ -6,10 +6,10 @@ import { text } from '../../../contract/message/message.ts'
 import { type ClientFile, readFile, textIn } from '../../shared/client-input.ts'
 import { refuse } from './caller-fault.ts'
 
-/** Parses user content: a text, or parts with text, images, audio and files. Rejects others and empty content. */
+/** Parses user content: text, or parts with text, images, audio and files. Rejects other parts and empty content. */
 export function userContent(given: JsonValue | undefined, param: string): Content[] {
   if (typeof given === 'string') return given.trim() === '' ? refuse(param, `${param} is empty.`) : [text(given)]
-  if (!Array.isArray(given) || given.length === 0) return refuse(param, `${param} must be a text or a list of parts.`)
+  if (!Array.isArray(given) || given.length === 0) return refuse(param, `${param} must be a string or a list of parts.`)
   const blocks = given.map((part, index) => userPart(part, `${param}[${index}]`))
   const isBlank = blocks.every((block) => block.type === 'text' && block.text.trim() === '')
   return isBlank ? refuse(param, `${param} is empty.`) : blocks
@@ -20,7 +20,7 @@ function userPart(part: JsonValue, param: string): Content {
   switch (part.type) {
     case 'text':
     case 'input_text':
-      return text(textIn(part.text) ?? refuse(param, `${param}.text must be a text.`))
+      return text(textIn(part.text) ?? refuse(param, `${param}.text must be a string.`))
     case 'image_url':
       return picture(isJsonObject(part.image_url) ? textIn(part.image_url.url) : textIn(part.image_url), part, param)
     case 'input_image':
@@ -32,17 +32,14 @@ function userPart(part: JsonValue, param: string): Content {
     case 'input_file':
       return document(part, param)
     default:
-      return refuse(
-        `${param}.type`,
-        `${param}.type is none that is taken: text, pictures (image_url, input_image), input_audio, and files.`,
-      )
+      return refuse(`${param}.type`, `${param}.type is not supported. Send text, images (image_url, input_image), input_audio or files.`)
   }
 }
 
 function picture(url: string | undefined, { file_id: fileId }: JsonObject, param: string): Content {
   refuseFileId(fileId, param)
-  if (url === undefined) return refuse(param, `${param} needs the address of a picture, or its data as a data: address.`)
-  // A URL has no media type; providers detect it.
+  if (url === undefined) return refuse(param, `${param} needs an image URL or a data: URL.`)
+  // A URL specifies no media type. Providers detect it.
   return fileOf({ mimeType: url.startsWith('data:') ? undefined : (typeOfAddress(url) ?? 'image/jpeg'), url }, param)
 }
 
@@ -67,10 +64,10 @@ function typeOfAddress(url: string): string | undefined {
   return URL.canParse(url) ? typeByName(new URL(url).pathname) : undefined
 }
 
-/** A file id of a provider could belong to someone else. */
+/** A provider file id could belong to a different user. */
 function refuseFileId(fileId: JsonValue | undefined, param: string): void {
   if (fileId !== undefined && fileId !== null)
-    refuse(`${param}.file_id`, `${param}.file_id is not taken: send the data, or an https address.`)
+    refuse(`${param}.file_id`, `${param}.file_id is not supported. Send the data or an https URL.`)
 }
 
 function fileOf(file: ClientFile, param: string): Content {
@@ -78,11 +75,11 @@ function fileOf(file: ClientFile, param: string): Content {
   return value ?? refuse(param, problem ?? `${param} cannot be read.`)
 }
 
-/** Returns the text of text-only content, for an assistant, a tool or an instruction. */
+/** Returns the text of text-only content, for assistant messages, tool results and instructions. */
 export function textContent(given: JsonValue | undefined, param: string): string {
   if (typeof given === 'string') return given
   if (given === undefined || given === null) return ''
-  if (!Array.isArray(given)) return refuse(param, `${param} must be a text or a list of texts.`)
+  if (!Array.isArray(given)) return refuse(param, `${param} must be a string or a list of strings.`)
   return given.map((part, index) => textPart(part, `${param}[${index}]`)).join('')
 }
 
@@ -91,15 +88,15 @@ function textPart(part: JsonValue, param: string): string {
   return partText ?? refuse(param, `${param} must be a text.`)
 }
 
-/** Parses the result of a caller's tool: a text, or parts as for a user. */
+/** Parses the result of a caller's tool: text, or parts as in user content. */
 export function resultContent(given: JsonValue | undefined, param: string): Content[] {
   if (typeof given === 'string') return [text(given)]
   return Array.isArray(given) && given.length > 0 ? given.map((part, index) => userPart(part, `${param}[${index}]`)) : [text('')]
 }
 
-/** Parses the arguments of an assistant's call. */
+/** Parses the arguments of a call in an assistant message. */
 export function argumentsOf(given: JsonValue | undefined, param: string): JsonObject {
-  if (typeof given !== 'string') return refuse(param, `${param} must be a text of JSON.`)
+  if (typeof given !== 'string') return refuse(param, `${param} must be a JSON string.`)
   const read = parseArguments(given === '' ? '{}' : given)
   return read.fault === undefined ? read.arguments : refuse(param, `${param} cannot be taken: ${read.fault}.`)
 }

@@ -9,28 +9,31 @@ import { refuse } from './caller-fault.ts'
 import type { CallerSetting } from './caller-settings.ts'
 import type { CallerTool } from './caller-tools.ts'
 
-/** Role of the caller's instructions: a user message, or an addition to the system prompt. */
+/** Handling of the caller's instructions: as a user message, or appended to the system prompt. */
 export type InstructionsPlace = 'asUser' | 'append'
 
 /** Options for parsing a request. */
 export interface ReadOptions {
   /** Handling of system and developer messages, and of `instructions`. Default: `asUser`. */
   callerInstructions?: InstructionsPlace
-  /** Whether the server stores the conversation, so that results may come without their calls. Default: as the request says. */
+  /**
+   * Whether the server stores the conversation, so that a request may contain results without their calls. The default depends on the
+   * request.
+   */
   isKept?: boolean
 }
 
-/** One message of a caller, with its id. */
+/** A message in a request, with an assigned id. */
 export type CallerMessage = (UserMessage | AssistantMessage | ToolResultMessage) & { id: string }
 
-/** Common content of both of OpenAI's request formats. */
+/** Content that both OpenAI request formats have in common. */
 export interface CallerRequest {
-  /** The name of the agent. */
+  /** Agent name. */
   model: string
   isStreamed: boolean
-  /** The conversation according to the caller. Its assistant messages are unverified. */
+  /** The conversation as sent by the caller. Assistant messages are unverified. */
   messages: CallerMessage[]
-  /** The new messages: those after the last response. For a stored conversation, the server knows the earlier ones. */
+  /** The messages after the last response. For a stored conversation, the server already has the earlier messages. */
   newest: CallerMessage[]
   /** Additional system prompt, if the server allows it. */
   instructions: string
@@ -39,14 +42,14 @@ export interface CallerRequest {
   responseFormat?: ResponseFormat
 }
 
-/** Parses a conversation. Rejects results without a call, and calls without a result, as OpenAI does. */
+/** Parses a conversation. Like OpenAI, rejects results without a call and calls without a result. */
 export class CallerConversation {
   readonly messages: CallerMessage[] = []
   readonly #place: InstructionsPlace
   readonly #instructions: string[] = []
   /** Index of the first new message. */
   #newestAt = 0
-  /** A result whose call the server must know. */
+  /** Location of the first result whose call is not in the request. */
   #orphan: string | undefined
   /** Calls without a result, by id. */
   readonly #open = new Map<string, string>()
@@ -63,7 +66,7 @@ export class CallerConversation {
     return this.messages.slice(this.#newestAt)
   }
 
-  /** Messages before this index have a response. */
+  /** Marks all messages so far as answered by a response. */
   answered(): void {
     this.#newestAt = this.messages.length
   }
@@ -78,7 +81,7 @@ export class CallerConversation {
     this.messages.push({ role: 'user', content, timestamp: now(), id: newId() })
   }
 
-  /** Adds an assistant's text, and its calls of the caller's tools. Parts of one response are consecutive. */
+  /** Adds an assistant's text and calls to the caller's tools. Merges consecutive parts of one response. */
   assistant(responseText: string, calls: ToolCallContent[], param: string): void {
     for (const { id, name } of calls) {
       if (this.#open.has(id)) refuse(param, `Two calls have the id ${JSON.stringify(id.slice(0, 100))}.`)
@@ -97,13 +100,14 @@ export class CallerConversation {
     this.messages.push({ role: 'toolResult', toolCallId, toolName, content, isError: false, timestamp: now(), id: newId() })
   }
 
-  /** Rejects a conversation that no model could answer. `param` is its field; `isKept`: the server stores it. */
+  /** Rejects a conversation that a model cannot respond to. `param` is the field name; `isKept`: the server stores the conversation. */
   end(param: string, isKept: boolean): void {
-    if (this.#orphan !== undefined && !isKept) refuse(this.#orphan, `${this.#orphan} answers no call that stands before it.`)
+    if (this.#orphan !== undefined && !isKept) refuse(this.#orphan, `${this.#orphan} has no matching call before it.`)
     const [unanswered] = this.#open.keys()
     if (unanswered !== undefined) refuse(param, `The call ${JSON.stringify(unanswered.slice(0, 100))} has no result.`)
     if (this.messages.length === 0) refuse(param, `${param} is empty.`)
-    if (this.messages.at(-1)?.role === 'assistant') refuse(param, `${param} ends with an assistant. End it with a user or a tool.`)
+    if (this.messages.at(-1)?.role === 'assistant')
+      refuse(param, `${param} ends with an assistant message. End it with a user or tool message.`)
   }
 }
 
@@ -113,7 +117,7 @@ function answer(content: Content[]): AssistantMessage & { id: string } {
   return { role: 'assistant', content, stopReason, model: unknown, provider: unknown, usage: emptyUsage(), timestamp: now(), id: newId() }
 }
 
-/** Adds a message by role; `calls` are those of an assistant. Rejects an unknown role. */
+/** Adds a message by role. `calls` contains the calls of an assistant message. Rejects an unknown role. */
 export function addSpoken(conversation: CallerConversation, { role, content }: JsonObject, calls: ToolCallContent[], param: string): void {
   switch (role) {
     case 'system':
@@ -127,6 +131,6 @@ export function addSpoken(conversation: CallerConversation, { role, content }: J
       conversation.assistant(textContent(content, `${param}.content`), calls, param)
       return
     default:
-      refuse(`${param}.role`, `${param}.role must be "system", "developer", "user", "assistant", or where results are messages "tool".`)
+      refuse(`${param}.role`, `${param}.role must be "system", "developer", "user" or "assistant", or "tool" in Chat Completions.`)
   }
 }

@@ -2,26 +2,26 @@ import { isJsonObject, type JsonObject, type JsonValue, ownOf } from '../../../c
 import type { ClientSettings } from '../../../contract/model/model-config.ts'
 import { refuse, refuseUnsupported } from './caller-fault.ts'
 
-/** A requested setting: our name, and its field. */
+/** A requested setting: the phi-core name, and the request field. */
 export interface CallerSetting {
   name: keyof ClientSettings
   param: string
   value: JsonValue
 }
 
-/** The field of a setting. OpenAI's own default requests nothing, because many clients always send it. */
+/** The setting for a request field. Ignores OpenAI's default values, because many clients always send them. */
 interface SettingField {
   name: keyof ClientSettings
-  /** Values that request nothing. */
+  /** Default values, which are ignored. */
   defaults?: readonly JsonValue[]
-  /** Our name of the setting. */
+  /** Converts the value. */
   as?: (value: JsonValue, param: string) => JsonValue
 }
 
-/** A request field, or one of a nested object: `reasoning.effort`. */
+/** Settings by request field. Nested fields use dots: `reasoning.effort`. */
 export type SettingFields = Readonly<Record<string, SettingField>>
 
-/** `none`, which clients send for unknown models, requests nothing. */
+/** Ignores `none`, which clients send for unknown models. */
 const effort: SettingField = { name: 'thinking', defaults: ['none'] }
 
 /** Settings with the same names in both of OpenAI's APIs. */
@@ -72,19 +72,19 @@ function valueAt(body: JsonObject, path: string): JsonValue | undefined {
   return value
 }
 
-/** `"none"`, `"required"`, or one function: in Chat Completions under `function`, in Responses next to its type. */
+/** Converts `"none"`, `"required"`, or one function. Chat Completions nests the name in `function`; Responses puts it next to `type`. */
 function toolChoiceOf(value: JsonValue, param: string): JsonValue {
   if (typeof value === 'string') return value
-  if (!isJsonObject(value)) return refuse(param, `${param} must be a word or an object.`)
+  if (!isJsonObject(value)) return refuse(param, `${param} must be a string or an object.`)
   const named = Object(value.function).name ?? value.name
   if (value.type === 'function' && typeof named === 'string') return { tool: named }
   return refuseUnsupported(param, 'Choose "auto", "none", "required", or one function by its name.')
 }
 
-/** Unsupported fields, with the values that request nothing and an alternative. */
+/** Unsupported fields, with the values to ignore and the reason for the rejection. */
 export type UnsupportedFields = Readonly<Record<string, { defaults?: readonly JsonValue[]; why: string }>>
 
-/** Rejects a field with an unsupported request. */
+/** Rejects unsupported fields that have a non-default value. */
 export function refuseAsked(body: JsonObject, fields: UnsupportedFields): void {
   for (const [param, { defaults = [], why }] of Object.entries(fields)) {
     const value = ownOf(body, param)

@@ -8,14 +8,14 @@ import { refuse, refuseUnsupported } from './caller-fault.ts'
 export interface CallerTool {
   name: string
   description: string
-  /** The definition as the caller wrote it. */
+  /** The caller's original definition. */
   parameters: JsonSchema
 }
 
 /** OpenAI's maximum. */
 const maxTools = 128
 
-/** Parses the caller's functions. `definitionOf` finds the definition in a list entry. Rejects other tools. */
+/** Parses the caller's functions and rejects all other tools. `definitionOf` returns the definition in a list entry. */
 export function callerTools(given: JsonValue | undefined, definitionOf: (entry: JsonObject) => JsonValue | undefined): CallerTool[] {
   if (given === undefined || given === null) return []
   if (!Array.isArray(given)) refuse('tools', 'tools must be a list.')
@@ -25,10 +25,10 @@ export function callerTools(given: JsonValue | undefined, definitionOf: (entry: 
     const param = `tools[${index}]`
     if (!isJsonObject(entry)) refuse(param, `${param} must be an object.`)
     if (entry.type !== 'function') {
-      refuseUnsupported(`${param}.type`, 'An agent runs its own tools inside; callers bring tools of type "function" only.')
+      refuseUnsupported(`${param}.type`, 'The agent runs its own tools. A request can add only tools of type "function".')
     }
     const tool = toolOf(definitionOf(entry), param)
-    if (names.has(tool.name)) refuse(param, `Two of the tools are called "${tool.name}".`)
+    if (names.has(tool.name)) refuse(param, `Two tools are named "${tool.name}".`)
     names.add(tool.name)
     return tool
   })
@@ -37,7 +37,7 @@ export function callerTools(given: JsonValue | undefined, definitionOf: (entry: 
 function toolOf(given: JsonValue | undefined, param: string): CallerTool {
   if (!isJsonObject(given)) refuse(param, `${param} must describe a function: { "name", "description", "parameters" }.`)
   const { name, description, parameters } = given
-  if (typeof name !== 'string' || !isToolName(name)) refuse(param, `${param} needs a name of 1 to 64 letters, digits, _ and -.`)
+  if (typeof name !== 'string' || !isToolName(name)) refuse(param, `${param} needs a name of 1 to 64 letters, digits, _ or -.`)
   if (parameters !== undefined && parameters !== null && !isJsonObject(parameters))
     refuse(param, `${param}.parameters must be a JSON Schema.`)
   return {
@@ -48,7 +48,8 @@ function toolOf(given: JsonValue | undefined, param: string): CallerTool {
 }
 
 /**
- * Returns the required response format; `undefined` for text. `definitionOf` finds name and schema of `json_schema`, whose place differs per API.
+ * Returns the requested response format, or `undefined` for text. `definitionOf` returns the name and schema of `json_schema`, whose location
+ * differs between the APIs.
  */
 export function callerFormat(
   given: JsonValue | undefined,

@@ -8,16 +8,16 @@ export interface OpenAiError {
   code: string | null
 }
 
-/** Failure of a run for the caller, with the status if nothing was sent yet. */
+/** A run's failure, with the HTTP status to use if nothing was sent yet. */
 export interface RunFailed {
   status: 400 | 409 | 429 | 500 | 502
   error: OpenAiError
 }
 
-/** Returns the failure of a run; `undefined` if it has a response, even a partial one. */
+/** Returns the failure of a run, or `undefined` if it has a response, even a partial one. */
 export function failureOf({ status, error, rejection }: Pick<AgentEndEvent, 'status' | 'error' | 'rejection'>): RunFailed | undefined {
   if (status === 'rejected') return failed(400, 'invalid_request_error', 'content_filter', rejection ?? 'The request was refused.')
-  if (status === 'aborted') return failed(409, 'server_error', 'aborted', 'The run was stopped before it had an answer. Ask again.')
+  if (status === 'aborted') return failed(409, 'server_error', 'aborted', 'The run was stopped before it had a response. Retry.')
   if (status !== 'error') return undefined
   const message = error?.message ?? 'The run failed.'
   switch (error?.code) {
@@ -40,9 +40,9 @@ function failed(status: RunFailed['status'], type: string, code: string, message
   return { status, error: { message, type, param: null, code } }
 }
 
-/** The error for a run whose events cannot be read on. */
+/** Error for an interrupted event stream. */
 export const brokenOff: OpenAiError = {
-  message: 'The events of the run could not be read on.',
+  message: 'The event stream of the run failed.',
   type: 'server_error',
   param: null,
   code: 'server_error',

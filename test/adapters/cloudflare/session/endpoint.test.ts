@@ -23,8 +23,8 @@ agentEndpointSuite(
 
 openAiHostTests('OpenAI’s API over Durable Objects', ask)
 
-describe('one Durable Object', () => {
-  it('stores run events if configured and sends them on request', async () => {
+describe('a session in a Durable Object', () => {
+  it('stores run events if configured and returns them on request', async () => {
     const client = new EndpointClient(ask, 'talk')
     const told = await allEvents(await client.prompt())
     const kept = async (query: string) => {
@@ -45,11 +45,11 @@ describe('one Durable Object', () => {
     expect(await refused.json()).toMatchObject({
       status: 403,
       code: 'settingNotAllowed',
-      detail: expect.stringContaining('lets them set thinking'),
+      detail: expect.stringContaining('can set thinking'),
     })
   })
 
-  it('streams one run to 100 clients and rejects the next', async () => {
+  it('streams one run to 100 clients and rejects the next one', async () => {
     const client = new EndpointClient(ask, 'ask')
     const request = (await eventsUntil(await client.prompt(), 'approvalRequested')).at(-1)
     if (request?.type !== 'approvalRequested') throw new Error('The run ended without an approval request.')

@@ -17,7 +17,7 @@ function ask(path: string, init: RequestInit = {}, token = 'a-test-token'): Prom
   return fetch(new URL(path, worker.url), { ...init, headers })
 }
 
-it('examples/cloudflare/live-sessions.ts: continues a run without its client and serves the next one', async () => {
+it('continues a run without its client in ./examples/cloudflare/live-sessions.ts', async () => {
   const started = await ask('/sessions/mine/runs', { method: 'POST', body: JSON.stringify({ prompt: 'Hi.' }) })
   const before = await readUntil(started, 'messageUpdate')
   const { id, data } = before.at(-1) ?? {}
@@ -30,7 +30,7 @@ it('examples/cloudflare/live-sessions.ts: continues a run without its client and
   expect((await ask('/sessions', {}, 'wrong')).status).toBe(401)
 })
 
-it('examples/cloudflare/live-sessions.ts: rejects all requests without a configured token', async () => {
+it('rejects all requests without a token in ./examples/cloudflare/live-sessions.ts', async () => {
   const unset = await startConfigured('examples/cloudflare/live-sessions.toml', { ANTHROPIC_API_KEY: 'test-key' })
   try {
     for (const authorization of ['Bearer undefined', 'Bearer', 'undefined', 'Bearer null']) {

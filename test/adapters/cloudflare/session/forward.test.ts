@@ -21,7 +21,7 @@ const post = () => new Request('https://worker/sessions/s1', { method: 'POST', b
 const forward = (request: Request, sessions: ObjectNamespace, more: { tenant?: string; path?: string } = {}) =>
   forwardToSession(request, { sessions, sessionId: 's1', path: '/', ...more })
 
-describe('forwardToSession to an object that stops during the request', () => {
+describe('forwardToSession when the object stops during the request', () => {
   it('retries requests that are safe to repeat', async () => {
     for (const failure of [{ retryable: true }, { durableObjectReset: true }]) {
       const sessions = failing(failure, failure)
@@ -32,21 +32,21 @@ describe('forwardToSession to an object that stops during the request', () => {
 
   it.each([
     ['a prompt', post, [{ retryable: true }]],
-    ['an object that has too much to do', () => get.clone(), [{ retryable: true, overloaded: true }]],
-    ['an object that does not come back', () => get.clone(), [{ retryable: true }, { retryable: true }, { retryable: true }]],
+    ['an overloaded object', () => get.clone(), [{ retryable: true, overloaded: true }]],
+    ['an object that keeps failing', () => get.clone(), [{ retryable: true }, { retryable: true }, { retryable: true }]],
   ])('responds with 503 to %s', async (_name, request, failures) => {
     const sessions = failing(...failures)
     const response = await forward(request(), sessions)
     expect([response.status, await response.json(), sessions.asked]).toMatchObject([503, { code: 'unavailable' }, failures.length])
   })
 
-  it('leaves errors of a class to the platform', async () => {
+  it('rethrows errors that are not retryable', async () => {
     await expect(forward(get, failing({}))).rejects.toThrow('Network connection lost.')
   })
 })
 
-describe('forwardToSession to an object that does not respond', () => {
-  it('responds by its deadline with a retry time and discards a late response', async () => {
+describe('forwardToSession when the object does not respond', () => {
+  it('responds at its deadline with a retry time and discards a late response', async () => {
     let answer: (response: Response) => void = () => undefined
     const asked: Request[] = []
     const getByName = () => ({
@@ -72,13 +72,13 @@ describe('forwardToSession to an object that does not respond', () => {
 
 describe('forwardToSession routing', () => {
   it.each(['//evil.example/runs', '/../x', '/a b', '?x', '#x', '', 'https://evil.example/', '/%'])(
-    'stays with the session: %j',
+    "routes any path to the session's object: %j",
     async (path) => {
       expect(await (await forward(post(), failing(), { path })).text()).toMatch(/^POST \/\S* \{\}$/)
     },
   )
 
-  it.each(['', '\ud800', 7, {}, null])('rejects the tenant %j', async (tenant) => {
+  it.each(['', '\ud800', 7, {}, null])('rejects the invalid tenant %j', async (tenant) => {
     // As JavaScript gives it.
     await expect(forward(get, failing(), { tenant: tenant as string })).rejects.toMatchObject({
       name: 'ConfigError',

@@ -43,7 +43,7 @@ function smallState(pages: number): ObjectState {
   }
 }
 
-it('rejects with quota on a full object database and keeps stored data', async () => {
+it("rejects writes with code quota if the object's database is full", async () => {
   const session = new SessionObject(smallState(40))
   const index = new IndexObject(smallState(40))
   const store = durableObjectSessionStore({ sessions: { getByName: () => session }, index: { getByName: () => index } })

@@ -13,7 +13,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-it('moves a session from Node to a Durable Object and back', async () => {
+it('transfers a session from Node to a Durable Object and back', async () => {
   const asAda: typeof fetch = (input, init = {}) => {
     const headers = new Headers(init.headers)
     headers.set('authorization', 'Bearer ada-secret')

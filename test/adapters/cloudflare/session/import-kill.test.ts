@@ -8,7 +8,7 @@ import { lastAcknowledged } from './last-acknowledged.ts'
 const writers = await killableWorker('test/workers/kill-target.ts', { SESSIONS: 'SessionObject', INDEX: 'IndexObject' })
 afterAll(() => writers.close())
 
-it('has one complete imported session when workerd crashes during imports', async () => {
+it('keeps one complete imported session when workerd crashes during imports', async () => {
   const random = seededRandom(11)
   let url = await writers.start()
   let version = 0

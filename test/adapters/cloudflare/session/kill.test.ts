@@ -42,7 +42,7 @@ it(`loses no acknowledged record when workerd is killed ${kills} times`, async (
   console.log(`${kills} kills, ${[...acknowledged.values()].reduce((sum, count) => sum + count, 0)} acknowledged records, none lost`)
 })
 
-it('brings a live run to its end when workerd is killed in the middle, again and again', async () => {
+it('completes a live run although workerd is killed repeatedly', async () => {
   const random = seededRandom(7)
   let client = new LiveClient(await live.start(), 'turns')
   const seen = new Set<string>()

@@ -19,8 +19,8 @@ export class LiveClient {
     return new LiveClient(base, '', this.sessionId)
   }
 
-  prompt(text = 'Go.'): Promise<Response> {
-    const headers = { 'content-type': 'application/json' }
+  prompt(text = 'Go.', more: Record<string, string> = {}): Promise<Response> {
+    const headers = { 'content-type': 'application/json', ...more }
     return this.ask('/runs', { method: 'POST', headers, body: JSON.stringify({ prompt: text }) })
   }
 

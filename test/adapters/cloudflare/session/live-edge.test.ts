@@ -52,7 +52,7 @@ describe('client access to a live session', () => {
     }
   })
 
-  it('rejects a body above maxBodyBytes, also without a content length', async () => {
+  it('rejects a body above maxBodyBytes, even without a content length', async () => {
     const client = clientOf('chat')
     expect(await refusal(await client.ask('/runs', prompt('x'.repeat(10_001))))).toEqual([413, 'bodyTooLarge'])
     let left = 20
@@ -64,7 +64,7 @@ describe('client access to a live session', () => {
     expect(await client.records()).toEqual([])
   })
 
-  it('runs at most maxOpenRuns per tenant at once', async () => {
+  it('limits open runs per tenant to maxOpenRuns', async () => {
     const ids = Array.from({ length: 6 }, () => `chat-${crypto.randomUUID()}`)
     const ask = (id: string, path: string, init?: RequestInit) => fetch(new URL(`/few/${id}${path}`, worker.url), init)
     // Passes as a body, and not as a prompt: it takes no place.
@@ -86,8 +86,8 @@ describe('client access to a live session', () => {
   })
 })
 
-describe('agentOptions that throws', () => {
-  it('counts as no attempt of the run and leaves the session readable', async () => {
+describe('an error thrown by agentOptions', () => {
+  it('does not count as a run attempt and keeps the session readable', async () => {
     const client = clientOf('chat')
     const before = await readUntil(await client.prompt(), 'messageUpdate')
     const { id, data } = before.at(-1) ?? {}
@@ -120,21 +120,21 @@ describe('agentOptions that throws', () => {
   })
 })
 
-describe('a session that another writer owns', () => {
+describe('a session owned by another writer', () => {
   const steps = async (client: LiveClient, ...names: string[]): Promise<unknown[]> =>
     (await fetch(new URL(`/steps/${client.sessionId}`, worker.url), { method: 'POST', body: names.join(' ') })).json()
 
   it.each([
-    ['while its run is on', []],
-    ['after the object was ended', ['end']],
-  ])('stays with the other writer: %s', async (_name, first) => {
+    ['while its run is active', []],
+    ['after the object has stopped', ['end']],
+  ])('leaves the session to the other writer: %s', async (_name, first) => {
     const client = clientOf('chat')
     await readUntil(await client.prompt(), 'messageUpdate')
     const outcomes = await steps(client, ...first, 'append', 'open', 'alarm', 'get', 'append', 'end', 'get', 'alarm', 'get', 'append')
     expect(outcomes).toEqual(['fulfilled', 'idle', 'fulfilled', 'idle', 'idle', 'fulfilled'])
   })
 
-  it('continues after the other writer released it', async () => {
+  it('resumes the run after the other writer released the session', async () => {
     const client = clientOf('chat')
     await readUntil(await client.prompt(), 'messageUpdate')
     const outcomes = await steps(client, 'end', 'append', 'get', 'close', 'end', 'openLater', 'end')
@@ -143,7 +143,7 @@ describe('a session that another writer owns', () => {
     expect(await client.ends()).toMatchObject([{ status: 'completed' }])
   })
 
-  it('changes its owner on a prompt that sees all records', async () => {
+  it('takes over the session on a prompt and reads all records', async () => {
     const client = clientOf('chat')
     await client.behind('open')
     await allFrames(await client.prompt())

@@ -37,8 +37,8 @@ function answer(usage: Usage): NewSessionRecord {
 
 const clientOf = (kind: string): LiveClient => new LiveClient(worker.url, kind)
 
-describe('a live run', () => {
-  it('continues after a client disconnect, and another client resumes at its cursor', async () => {
+describe('live runs', () => {
+  it('continues after a disconnect and lets another client resume at its cursor', async () => {
     const client = clientOf('chat')
     const before = await readUntil(await client.prompt(), 'messageUpdate')
     const { id = 0, data } = before.at(-1) ?? {}
@@ -54,6 +54,13 @@ describe('a live run', () => {
     expect(session).toMatchObject({ sessionId: client.sessionId, loops: [{ loopId: data.loopId, status: 'completed' }] })
   })
 
+  it('uses the context of the starting request, and requests it again after the object ends', async () => {
+    const client = clientOf('twice')
+    await (await client.prompt('Go.', { 'x-token': 'ada' })).text().catch(() => undefined)
+    await client.ends()
+    expect(await (await client.behind('contexts')).json()).toEqual(['ada', 'recover'])
+  })
+
   it('rejects a second prompt, unknown runs and invalid cursors', async () => {
     const client = clientOf('chat')
     expect((await client.ask('/')).status).toBe(404)
@@ -65,14 +72,14 @@ describe('a live run', () => {
     expect(await (await client.ask('/')).json()).toMatchObject({ runningLoopId: start?.data.loopId })
   })
 
-  it('stops on request of its client', async () => {
+  it('aborts the run when its client requests it', async () => {
     const client = clientOf('chat')
     await readUntil(await client.prompt(), 'messageUpdate')
     expect((await client.ask('/stop', { method: 'POST' })).status).toBe(204)
     expect(await client.ends()).toMatchObject([{ status: 'aborted' }])
   })
 
-  it('ends when its session is deleted and leaves nothing behind', async () => {
+  it('ends the run and removes all data when its session is deleted', async () => {
     const client = clientOf('chat')
     await readUntil(await client.prompt(), 'messageUpdate')
     expect(await client.delete()).toBe(true)
@@ -83,7 +90,7 @@ describe('a live run', () => {
     expect(textIn(await allFrames(await client.prompt()))).toBe('one two three four')
   })
 
-  it('appears in the list and is reachable only by forwardToSession', async () => {
+  it('lists the session and accepts requests only through forwardToSession', async () => {
     const client = clientOf('once')
     await client.behind('executions')
     await readUntil(await client.prompt(), 'toolExecutionStart').catch(() => undefined)
@@ -100,8 +107,8 @@ describe('a live run', () => {
   })
 })
 
-describe('a live run whose object stops', () => {
-  it('resumes from the log, and the stream says where', async () => {
+describe('live runs whose object stops', () => {
+  it('resumes from the log and returns the loop that continues the stream', async () => {
     const client = clientOf('chat')
     const before = await readUntil(await client.prompt(), 'messageUpdate')
     const { id, data } = before.at(-1) ?? {}
@@ -119,7 +126,7 @@ describe('a live run whose object stops', () => {
     ])
   })
 
-  it('resumes without a request', async () => {
+  it('resumes the run without a request', async () => {
     const client = clientOf('chat')
     await readUntil(await client.prompt(), 'messageUpdate')
     await client.behind('openLater')
@@ -127,7 +134,7 @@ describe('a live run whose object stops', () => {
     expect(await client.ends()).toMatchObject([{ status: 'completed' }])
   })
 
-  it('repeats no tool that already started', async () => {
+  it('does not repeat a tool that already started', async () => {
     const client = clientOf('once')
     await client.prompt()
     expect(await client.ends()).toMatchObject([{ status: 'completed' }])
@@ -143,7 +150,7 @@ describe('a live run whose object stops', () => {
     expect(await (await client.behind('executions')).json()).toBe(2)
   })
 
-  it('resumes three times at most without progress', async () => {
+  it('resumes at most three times without progress', async () => {
     const client = clientOf('poison')
     await client.prompt()
     expect(await client.ends()).toMatchObject([{ status: 'error', error: { code: 'interrupted' } }])
@@ -154,9 +161,9 @@ describe('a live run whose object stops', () => {
   })
 
   it.each([
-    ['has its end written when only that is missing', true, { status: 'completed' }],
-    ['has failed when its input was not stored', false, { status: 'error', error: { code: 'interrupted' } }],
-  ])('ends correctly: %s', async (_name, isAnswered, end) => {
+    ['completed if only the end was missing', true, { status: 'completed' }],
+    ['failed if the input was not stored', false, { status: 'error', error: { code: 'interrupted' } }],
+  ])('records the correct end: %s', async (_name, isAnswered, end) => {
     const client = clientOf('chat')
     const usage = { input: 3, output: 4, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 7 }
     await client.seed(isAnswered ? [...begun(client.sessionId), answer(usage)] : begun(client.sessionId).slice(0, 2))
@@ -166,7 +173,7 @@ describe('a live run whose object stops', () => {
     expect(textIn(await allFrames(await client.prompt()))).toBe('one two three four')
   })
 
-  it('keeps the conversation when the platform evicts it while idle', async () => {
+  it('keeps the conversation when the platform evicts the object while idle', async () => {
     const client = clientOf('turns')
     await allFrames(await client.prompt())
     await client.ends()

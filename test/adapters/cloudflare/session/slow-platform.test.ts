@@ -54,8 +54,8 @@ function slowObjects(ms: number): ObjectNamespace {
   return { getByName: () => ({ fetch }) }
 }
 
-describe('a long session on a slow platform', () => {
-  it('opens from Workers KV while pages and values arrive, and times out otherwise', async () => {
+describe('opening a long session on a slow platform', () => {
+  it('waits for Workers KV while pages and values arrive, else times out', async () => {
     const speed = { ms: 0 }
     const store = kvSessionStore(slowKv(speed))
     const opening = store.open('s', agent)
@@ -80,7 +80,7 @@ describe('a long session on a slow platform', () => {
     await hanging
   })
 
-  it('opens from a Durable Object while parts of its response arrive', async () => {
+  it('waits for a Durable Object while parts of its response arrive', async () => {
     const objects = slowObjects(4000)
     const opening = durableObjectSessionStore({ sessions: objects, index: objects }).open('s', agent)
     opening.catch(() => undefined)

@@ -38,8 +38,8 @@ function noted() {
   return { tool, ran }
 }
 
-describe('callers of the OpenAI routes', () => {
-  it('gets official errors for a missing key, an unknown model and an exceeded limit', async () => {
+describe('clients of the OpenAI routes', () => {
+  it('returns official errors for a missing key, an unknown model and an exceeded limit', async () => {
     const { client, clientOf } = served([{ text: 'hi' }], {}, { maxOpenStreams: 1 })
     expect(await refusal(clientOf('!').chat.completions.create({ model, messages: user }))).toMatchObject({
       status: 401,
@@ -58,7 +58,7 @@ describe('callers of the OpenAI routes', () => {
     open.controller.abort()
   })
 
-  it('gets errors for unknown routes and responses from sessions made per request', async () => {
+  it('returns errors for unknown routes and calls the sessions function per request', async () => {
     const { client, app, sessions } = served([{ text: 'hi' }, { text: 'again' }])
     expect(await refusal(client.embeddings.create({ model, input: 'hi' }))).toMatchObject({ status: 404, code: 'not_found' })
     const asked: string[] = []
@@ -77,7 +77,7 @@ describe('callers of the OpenAI routes', () => {
     expect((await app.request('/v1/models')).status).toBe(401)
   })
 
-  it('reaches no response, conversation or approval of another caller', async () => {
+  it('isolates responses, conversations and approvals of different callers', async () => {
     const { deploy, done } = deployTool()
     const call = { toolCalls: [{ name: 'deploy', arguments: { version: '2' } }] }
     const { client, clientOf } = served(({ messages }) => (messages.length > 1 ? { text: 'A secret.' } : call), { tools: [deploy] })
@@ -92,7 +92,7 @@ describe('callers of the OpenAI routes', () => {
     expect(done).toEqual([])
   })
 
-  it('approves only calls that they were shown', async () => {
+  it('accepts an approval only for the displayed call', async () => {
     const { deploy, done } = deployTool()
     const { client } = served(() => ({ toolCalls: [{ id: 'c', name: 'deploy', arguments: { version: '2' } }] }), { tools: [deploy] })
     const first = await client.responses.create({ model, input: 'Deploy.' })
@@ -114,8 +114,8 @@ describe('callers of the OpenAI routes', () => {
   })
 })
 
-describe('input from callers', () => {
-  it('becomes no system prompt unless the server allows it', async () => {
+describe('client input to the OpenAI routes', () => {
+  it('changes the system prompt only if the server allows it', async () => {
     const heard: unknown[] = []
     const script = ({ systemPrompt, messages }: { systemPrompt: string; messages: readonly { role: string }[] }) => {
       heard.push([systemPrompt, messages.length])
@@ -135,7 +135,7 @@ describe('input from callers', () => {
     ])
   })
 
-  it('runs no agent tool, reveals no tool result and replaces none', async () => {
+  it('runs no agent tool and neither reveals nor replaces tool results', async () => {
     const { tool, ran } = noted()
     const { client } = served([{ text: 'ok' }], { tools: [tool] })
     const call = { id: 'c', type: 'function' as const, function: { name: 'clock', arguments: '{}' } }
@@ -162,7 +162,7 @@ describe('input from callers', () => {
     expect(ran).toEqual([])
   })
 
-  it('undergoes the input filters at any place in the conversation', async () => {
+  it('passes all client messages through the input filters', async () => {
     const inputFilters = [
       (text: string) => (text.includes('bomb') ? ({ type: 'reject', reason: 'Not that.' } as const) : ({ type: 'pass' } as const)),
     ]
@@ -202,7 +202,7 @@ describe('input from callers', () => {
     expect([done, answers]).toEqual([[], [{ action: 'cancel' }, { action: 'cancel' }]])
   })
 
-  it('rejects unsupported input by name', async () => {
+  it('rejects unsupported request fields by name', async () => {
     const { client, app } = served([{ text: 'ok' }])
     const fields: [string, object][] = [
       ['n', { n: 2 }],
@@ -238,7 +238,7 @@ describe('input from callers', () => {
 })
 
 describe('request bodies of the OpenAI routes', () => {
-  it('gets a response or a proper error in any shape', async () => {
+  it('responds to any body shape without a server error', async () => {
     const { app } = served(() => ({ text: 'ok' }))
     const whole = {
       '/v1/chat/completions': {
@@ -295,7 +295,7 @@ describe('request bodies of the OpenAI routes', () => {
     )
   })
 
-  it('remains unread at 100 MB', async () => {
+  it('rejects a 100 MB body without reading it', async () => {
     const { app } = served([{ text: 'ok' }])
     let sent = 0
     const body = new ReadableStream<Uint8Array>({
@@ -338,7 +338,7 @@ describe('runs of the OpenAI routes', () => {
     expect([(await refusal(reading)).message, text]).toEqual([expect.stringContaining('Cut off.'), 'half '])
   })
 
-  it('stops without a session when the client leaves, and continues with one', async () => {
+  it('aborts a run without a session on a disconnect and continues one with a session', async () => {
     for (const [header, isStopped] of [
       [{}, true],
       [{ 'x-session-id': 's' }, false],
@@ -365,7 +365,7 @@ describe('runs of the OpenAI routes', () => {
     }
   })
 
-  it('stays separate within one conversation', async () => {
+  it('rejects a concurrent request in the same conversation', async () => {
     const [asked, gate] = [gateOf(), gateOf()]
     const held = () => {
       asked.resolve()

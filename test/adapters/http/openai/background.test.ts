@@ -17,8 +17,8 @@ async function settled(client: OpenAI, id: string) {
   }, patient)
 }
 
-describe('a background response', () => {
-  it('returns at once, stays in progress during its run and then completes', async () => {
+describe('background responses', () => {
+  it('returns immediately, stays in progress during the run and then completes', async () => {
     let release = (): void => undefined
     const held = new Promise<void>((resolve) => {
       release = resolve
@@ -53,7 +53,7 @@ describe('a background response', () => {
     await expect(clientOf('bob').responses.retrieve(begun.id)).rejects.toMatchObject({ status: 404 })
   })
 
-  it('waits for an approval and continues in the background after it', async () => {
+  it('waits for an approval and then continues in the background', async () => {
     const { deploy, done } = deployTool()
     const { client } = served([{ toolCalls: [{ name: 'deploy', arguments: { version: '2' } }] }, { text: 'Done.' }], { tools: [deploy] })
     const begun = await client.responses.create({ model, input: 'Deploy 2.', background: true })
@@ -66,7 +66,7 @@ describe('a background response', () => {
     expect([over.output.map(({ type }) => type), done]).toEqual([['message'], ['2']])
   })
 
-  it('survives the end of its process and reports its failure', async () => {
+  it('returns the stored response after a restart and reports a failed run', async () => {
     const store: SessionStore = memorySessionStore()
     const appOn = () => {
       const sessions = memoryLiveSessions({ store, agent: () => ({ model: scripted([{ text: 'Kept.' }]) }) })
@@ -94,7 +94,7 @@ describe('a background response', () => {
     expect(await settled(client, failing.id)).toMatchObject({ status: 'failed', error: { code: 'rate_limit_exceeded' } })
   })
 
-  it('requires storage and a server-side history, and rejects unknown ids', async () => {
+  it('requires storage and a server-side history and rejects unknown ids', async () => {
     const { client, app } = served([{ text: 'x' }])
     await expect(client.responses.create({ model, input: 'Go.', background: true, store: false })).rejects.toMatchObject({
       status: 400,

@@ -18,7 +18,7 @@ const lookUp = {
 }
 
 describe('chat completions', () => {
-  it('returns the agent response after its own tools ran', async () => {
+  it("returns the response after the agent's own tools ran", async () => {
     const usage = { input: 10, output: 5, reasoning: 2, cacheRead: 3, cacheWrite: 1 }
     const { client } = served(
       [
@@ -46,7 +46,7 @@ describe('chat completions', () => {
     })
   })
 
-  it('streams the agent response', async () => {
+  it("streams the agent's response", async () => {
     const script: Script = [{ text: 'Let me look.', toolCalls: [{ name: 'clock', arguments: {} }] }, { text: 'It is noon.' }]
     const { client } = served(script, { tools: [clock()] })
     const stream = client.chat.completions.stream({ model: 'helper', messages: user, stream_options: { include_usage: true } })
@@ -58,7 +58,7 @@ describe('chat completions', () => {
     ])
   })
 
-  it.each([false, true])('returns calls of caller tools and accepts their results (stream: %s)', async (isStreamed) => {
+  it.each([false, true])('returns calls of client tools and accepts their results (stream: %s)', async (isStreamed) => {
     const heard: unknown[] = []
     const { client } = served(
       ({ messages }) => {
@@ -89,7 +89,7 @@ describe('chat completions', () => {
     expect(heard).toEqual([['user'], ['user', 'assistant', 'toolResult']])
   })
 
-  it('waits in a session for declared client tools and continues with the result', async () => {
+  it('waits for declared client tools in a session and continues with the result', async () => {
     const setTheme = clientTool({ name: 'set_theme', description: 'Sets it.', parameters: { type: 'object', properties: {} } })
     const { client } = served(
       ({ messages }) => {

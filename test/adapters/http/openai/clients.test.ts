@@ -27,14 +27,14 @@ const tools = {
   look_up: tool({ description: 'Finds.', inputSchema: z.object({ word: z.string() }), execute: ({ word }) => `${word} is a letter` }),
 }
 
-describe('the AI SDK as a client', () => {
+describe('AI SDK clients', () => {
   const models = [
     ['@ai-sdk/openai, chat completions', (app: App) => createOpenAI(reach(app)).chat('helper')],
     ['@ai-sdk/openai, responses', (app: App) => createOpenAI(reach(app)).responses('helper')],
     ['@ai-sdk/openai-compatible', (app: App) => createOpenAICompatible({ name: 'phi', ...reach(app) }).chatModel('helper')],
   ] as const
 
-  it.each(models)('runs its own tools with an agent: %s', async (_name, modelOf) => {
+  it.each(models)("runs the client's tools with an agent: %s", async (_name, modelOf) => {
     const { app } = served(asksCaller)
     const asked = { model: modelOf(app), prompt: 'What is phi?', system: 'Be brief.', tools, stopWhen: stepCountIs(3), maxRetries: 0 }
     const whole = await generateText(asked)
@@ -43,7 +43,7 @@ describe('the AI SDK as a client', () => {
     expect([await streamed.text, await streamed.finishReason]).toEqual(['Found: phi is a letter', 'stop'])
   })
 
-  it.each(models)('gets an object: %s', async (_name, modelOf) => {
+  it.each(models)('returns a structured object: %s', async (_name, modelOf) => {
     const { app } = served(() => ({ text: '{"city":"Oslo"}' }))
     const output = Output.object({ schema: z.object({ city: z.string() }) })
     expect((await generateText({ model: modelOf(app), prompt: 'Where?', output, maxRetries: 0 })).output).toEqual({ city: 'Oslo' })
@@ -62,14 +62,14 @@ describe('the AI SDK as a client', () => {
   })
 })
 
-describe('an agent with another agent as its model', () => {
+describe('agents that use another agent as their model', () => {
   const models = [
     ['chat completions', (app: App): Model => openaiCompatible('helper', { baseUrl: 'http://127.0.0.1/v1', ...ours(app) })],
     ['responses', (app: App): Model => openaiResponses('helper', { baseUrl: 'http://127.0.0.1/v1', ...ours(app) })],
   ] as const
   const ours = (app: App) => ({ apiKey: 'key-of-ada', fetch: reach(app).fetch, capabilities: { thinking: 'none' as const } })
 
-  it.each(models)('runs its own tools: %s', async (_name, modelOf) => {
+  it.each(models)("runs the outer agent's tools: %s", async (_name, modelOf) => {
     const { app } = served(asksCaller)
     const { execute, ...described } = { execute: () => 'a letter', name: 'look_up', label: 'Look up', description: 'Finds.' }
     const lookUp = { ...described, parameters: { type: 'object', properties: { word: { type: 'string' } } }, execute }
@@ -80,7 +80,7 @@ describe('an agent with another agent as its model', () => {
     ])
   })
 
-  it('forwards user input requests and their responses', async () => {
+  it('forwards approval requests and decisions', async () => {
     const { deploy, done } = deployTool()
     const { app } = served([{ toolCalls: [{ name: 'deploy', arguments: { version: '2' } }] }, { text: 'Done.' }], { tools: [deploy] })
     const model = openaiResponses('helper', { baseUrl: 'http://127.0.0.1/v1', ...ours(app), headers: { 'x-session-id': 'deployments' } })

@@ -7,8 +7,8 @@ const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwA
 const model = 'helper'
 const drawn = [{ text: 'Here.', blocks: [{ type: 'image' as const, data: png, mimeType: 'image/png' }] }]
 
-describe('generated pictures', () => {
-  it.each([false, true])('becomes items of a response (stream: %s)', async (isStreamed) => {
+describe('generated images', () => {
+  it.each([false, true])('returns images as response items (stream: %s)', async (isStreamed) => {
     const { client } = served(drawn)
     const asked = { model, input: 'Draw.' }
     const response = isStreamed ? await client.responses.stream(asked).finalResponse() : await client.responses.create(asked)
@@ -16,7 +16,7 @@ describe('generated pictures', () => {
     expect(response.output.find(({ type }) => type === 'image_generation_call')).toMatchObject({ status: 'completed', result: png })
   })
 
-  it.each([false, true])('becomes images of a completion (stream: %s)', async (isStreamed) => {
+  it.each([false, true])('returns images in a completion (stream: %s)', async (isStreamed) => {
     const { client } = served(drawn)
     const asked = { model, messages: [{ role: 'user' as const, content: 'Draw.' }] }
     const seen: unknown[] = []
@@ -26,7 +26,7 @@ describe('generated pictures', () => {
     expect(JSON.stringify(seen)).toContain(`"images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,${png}"}}]`)
   })
 
-  it('reaches an agent that uses this agent as its model', async () => {
+  it('delivers images to an agent that uses this agent as its model', async () => {
     const { app } = served(drawn)
     const fetch = async (url: string | URL | Request, init?: RequestInit) => app.request(String(url), init)
     const outer = new Agent({

@@ -4,8 +4,8 @@ import { textOf } from '../../../../src/index.ts'
 import { clientTool } from '../../../../src/tools.ts'
 import { deployTool, served } from './served.ts'
 
-describe('responses', () => {
-  it('continues from the previous response, an earlier one, or a conversation', async () => {
+describe('OpenAI responses', () => {
+  it('continues from the previous response, an earlier one or a conversation', async () => {
     const { client } = served(({ messages }) => ({ text: `${messages.filter(({ role }) => role === 'user').length}` }))
     const model = 'helper'
     const first = await client.responses.create({ model, input: 'one' })
@@ -22,7 +22,7 @@ describe('responses', () => {
     expect(fourth.output_text).toBe('4')
   })
 
-  it('streams the events of the official client', async () => {
+  it('streams the events that the official client expects', async () => {
     const { client } = served([{ thinking: 'Hm.', text: ['It is ', 'noon.'] }])
     const stream = client.responses.stream({ model: 'helper', input: 'What time is it?' })
     const types: string[] = []
@@ -48,7 +48,7 @@ describe('responses', () => {
     expect([text, output.map(({ type }) => type)]).toEqual(['It is noon.', ['reasoning', 'message']])
   })
 
-  it.each([false, true])('requests approval of an agent call and runs it after consent (stream: %s)', async (isStreamed) => {
+  it.each([false, true])('requests approval of an agent call and runs it once approved (stream: %s)', async (isStreamed) => {
     const { deploy, done } = deployTool()
     const script = [{ toolCalls: [{ name: 'deploy', arguments: { version: '2' } }] }, { text: 'Done.' }]
     const { client } = served(script, { tools: [deploy] })
@@ -66,7 +66,7 @@ describe('responses', () => {
     expect([second.output.map(({ type }) => type), done]).toEqual([['message'], ['2']])
   })
 
-  it.each([false, true])('waits for declared and accepted tools of the caller (stream: %s)', async (isStreamed) => {
+  it.each([false, true])('waits for the results of declared client tools (stream: %s)', async (isStreamed) => {
     const setTheme = clientTool({
       name: 'set_theme',
       description: 'Sets it.',
@@ -109,7 +109,7 @@ describe('responses', () => {
     expect([second.output_text, heard]).toEqual(['it is dark, Oslo', [0, 2]])
   })
 
-  it('rejects a result without a pending call and an unlisted tool', async () => {
+  it('rejects a result without a pending call and an undeclared tool', async () => {
     const setTheme = clientTool({ name: 'set_theme', description: 'Sets it.', parameters: { type: 'object', properties: {} } })
     const { client } = served(() => ({ toolCalls: [{ id: 'a', name: 'set_theme', arguments: {} }] }), { tools: [setTheme] })
     const first = await client.responses.create({ model: 'helper', input: 'Go.' })

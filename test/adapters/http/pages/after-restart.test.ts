@@ -11,8 +11,8 @@ const model = () =>
     return last?.role === 'toolResult' ? { text: `in ${textOf(last.content)}` } : { toolCalls: [{ name: 'locate', arguments: {} }] }
   })
 
-describe.each(versions)('a page of AI SDK %d loaded after a server restart', (version) => {
-  it.each([false, true])('receives its tool call again (recover(): %s)', async (recover) => {
+describe.each(versions)('an AI SDK %d page loaded after a server restart', (version) => {
+  it.each([false, true])('receives its pending tool call again (recover(): %s)', async (recover) => {
     const world = await pageWorld(() => ({ model: model(), tools: [locate] }))
     await world.chat(version).sendMessage({ text: 'where?' })
     await world.restart({ recover })
@@ -29,7 +29,7 @@ describe.each(versions)('a page of AI SDK %d loaded after a server restart', (ve
   })
 })
 
-it('restores the open call of an AG-UI client after a server restart', async () => {
+it('restores the pending call of an AG-UI client after a server restart', async () => {
   const world = await pageWorld(() => ({ model: model(), tools: [locate] }))
   const first = world.agent()
   first.addMessage({ id: 'm1', role: 'user', content: 'where?' })

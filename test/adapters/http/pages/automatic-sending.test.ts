@@ -23,31 +23,34 @@ interface Ending {
 }
 
 const endings: Record<string, Ending> = {
-  'at maxTurns after a result of the page': { script: calls('ask'), options: { limits: { maxTurns: 1 } }, posts: 2 },
-  'at maxTurns after the third one': { script: calls('ask'), options: { limits: { maxTurns: 3 } }, posts: 4 },
-  'at a limit of tokens': {
+  'at maxTurns after a client tool result': { script: calls('ask'), options: { limits: { maxTurns: 1 } }, posts: 2 },
+  'at maxTurns after the third client tool result': { script: calls('ask'), options: { limits: { maxTurns: 3 } }, posts: 4 },
+  'at a token limit': {
     script: () => ({ toolCalls: [{ name: 'ask', arguments: {} }], usage: { input: 500, output: 500 } }),
     options: { limits: { maxTotalTokens: 600 } },
     posts: 2,
   },
   'with a sibling call that ends the run': { script: calls('ask', 'save'), posts: 2 },
-  'with a failing model': { script: failing, posts: 2, status: 'error' },
-  'with a tool of the server that ends the run': { script: calls('save'), posts: 1 },
-  'at maxTurns after a tool of the server': { script: calls('plain'), options: { limits: { maxTurns: 1 } }, posts: 1 },
+  'with a model failure': { script: failing, posts: 2, status: 'error' },
+  'with a server tool that ends the run': { script: calls('save'), posts: 1 },
+  'at maxTurns after a server tool': { script: calls('plain'), options: { limits: { maxTurns: 1 } }, posts: 1 },
 }
 
-describe.each(versions)('a chat of AI SDK %d that sends by itself', (version) => {
-  it.each(Object.entries(endings))('rests after a run that ends %s', async (_name, { script, options, posts, status = 'ready' }) => {
-    const world = await pageWorld(() => ({ model: scripted(script), tools: [ask, save, plain], retry: fastRetry, ...options }))
-    const chat = world.chat(version, { tools: ['ask'], run: () => 'yes' })
-    await chat.sendMessage({ text: 'go' })
-    await atRest(world, chat)
-    expect([world.posts, chat.status, new Set(world.statuses)]).toEqual([posts, status, new Set([200])])
-    const [, answer] = chat.messages
-    if (status === 'ready') expect((await world.stored()).at(-1)?.parts.at(-1)?.type).toBe(answer?.parts.at(-1)?.type)
-  })
+describe.each(versions)('automatic sending in an AI SDK %d chat', (version) => {
+  it.each(Object.entries(endings))(
+    'stops sending after a run that ends %s',
+    async (_name, { script, options, posts, status = 'ready' }) => {
+      const world = await pageWorld(() => ({ model: scripted(script), tools: [ask, save, plain], retry: fastRetry, ...options }))
+      const chat = world.chat(version, { tools: ['ask'], run: () => 'yes' })
+      await chat.sendMessage({ text: 'go' })
+      await atRest(world, chat)
+      expect([world.posts, chat.status, new Set(world.statuses)]).toEqual([posts, status, new Set([200])])
+      const [, answer] = chat.messages
+      if (status === 'ready') expect((await world.stored()).at(-1)?.parts.at(-1)?.type).toBe(answer?.parts.at(-1)?.type)
+    },
+  )
 
-  it('rests after it sends the same results once more, and shows nothing twice', async () => {
+  it('stops after resending the same results and shows each message once', async () => {
     const world = await pageWorld(() => ({ model: scripted(calls('ask')), tools: [ask], limits: { maxTurns: 1 } }))
     const chat = world.chat(version, { tools: ['ask'], run: () => 'yes' })
     await chat.sendMessage({ text: 'go' })

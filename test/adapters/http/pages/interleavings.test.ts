@@ -88,7 +88,7 @@ const restart: [Step, boolean] = [{ type: 'restart' }, true]
 const answer: [Step, boolean] = [{ type: 'answer', at: 0 }, true]
 const repeat: [Step, boolean] = [{ type: 'repeat', at: 0 }, true]
 
-it.each(versions)('ends every request, stops sending and pays once (AI SDK %d)', { timeout: 600_000 }, async (version) => {
+it.each(versions)('settles every request, stops sending and runs each payment once (AI SDK %d)', { timeout: 600_000 }, async (version) => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(steps, fc.boolean()), { minLength: 2, maxLength: 10 }), async (taken) => {
       const made = await shop()

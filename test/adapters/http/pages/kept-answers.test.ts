@@ -15,12 +15,12 @@ const model = () =>
       : { text: messages.map(({ content }) => textOf(content)).join('|') },
   )
 
-describe('a message between a response and the last prompt of an AI SDK client', () => {
+describe('messages between a response and the last prompt of an AI SDK client', () => {
   it.each([
-    ['says in its data that it is of the assistant', said('m2', { type: 'data-shown', data: { role: 'assistant' } })],
+    ['has the role assistant in its data', said('m2', { type: 'data-shown', data: { role: 'assistant' } })],
     ['has its role last', { metadata: { role: 'assistant' }, ...said('m2'), role: 'user' }],
     ['is a list', [{ role: 'assistant' }]],
-  ])('leaves the result in the response alone when it %s', async (_name, between) => {
+  ])('keeps the result in the response if such a message %s', async (_name, between) => {
     const world = await pageWorld(() => ({ model: model(), tools: [locate] }))
     const ask = async (...messages: unknown[]) => (await world.post('/chat', { id: 's', trigger: 'submit-message', messages })).text()
     await ask(said('m1'))

@@ -16,8 +16,8 @@ const calling = (...names: string[]) =>
     return results.length > 0 ? { text: `got ${results.join(', ')}` } : { toolCalls: names.map((name) => ({ name, arguments: {} })) }
   })
 
-describe('a client of AG-UI', () => {
-  it('sends results of server and client together, and the client result counts', async () => {
+describe('AG-UI clients', () => {
+  it("submits server and client results together and accepts only the client's", async () => {
     const world = await pageWorld(() => ({ model: calling('look_up', 'locate', 'look_up'), tools: [lookUp, locate] }))
     const agent = world.agent()
     agent.addMessage({ id: 'm1', role: 'user', content: 'go' })
@@ -30,7 +30,7 @@ describe('a client of AG-UI', () => {
     expect(agent.messages.at(-1)).toMatchObject({ role: 'assistant', content: 'got found, Oslo, found' })
   })
 
-  it('submits the second result of an id that its model repeats', async () => {
+  it('submits the second result for a repeated tool call id', async () => {
     const model = scripted(({ messages }) => {
       const asked = messages.filter(({ role }) => role === 'toolResult').length
       return asked === 2 ? { text: 'done' } : { toolCalls: [{ id: 'call_0', name: 'locate', arguments: {} }] }
@@ -46,7 +46,7 @@ describe('a client of AG-UI', () => {
     expect(agent.messages.at(-1)).toMatchObject({ role: 'assistant', content: 'done' })
   })
 
-  it('gets a complete response for a late result in any order', async () => {
+  it('receives a complete response to a late result in any order', async () => {
     const world = await pageWorld(() => ({ model: calling('locate', 'confirm'), tools: [locate, confirm] }))
     const ask = (messages: object[]) =>
       world.post('/agui', { threadId: 's', runId: crypto.randomUUID(), messages, tools: [], context: [], state: {}, forwardedProps: {} })
@@ -64,8 +64,8 @@ describe('a client of AG-UI', () => {
   })
 })
 
-describe.each(versions)('a chat of AI SDK %d', (version) => {
-  it('sends a late result while the other one counts', async () => {
+describe.each(versions)('AI SDK %d chats', (version) => {
+  it('accepts a result although another call has timed out', async () => {
     const impatient = clientTool({ name: 'locate', description: 'Says where', parameters: { type: 'object' }, timeoutMs: 1 })
     const world = await pageWorld(() => ({ model: calling('locate', 'confirm'), tools: [impatient, confirm] }))
     const chat = world.chat(version, { tools: [] })
@@ -74,11 +74,11 @@ describe.each(versions)('a chat of AI SDK %d', (version) => {
     for (const { type, toolCallId = '' } of chat.messages.at(-1)?.parts ?? [])
       if (type.startsWith('tool-')) void chat.addToolResult({ tool: type.slice(5), toolCallId, output: 'late' })
     await atRest(world, chat)
-    expect(chat.messages.map(shown).at(-1)).toContain('got No page answered the call of locate within 1 ms.')
+    expect(chat.messages.map(shown).at(-1)).toContain('got No client responded to the locate call within 1 ms.')
     expect([chat.error, chat.messages.map(shown).at(-1)?.endsWith(', late')]).toEqual([undefined, true])
   })
 
-  it('sends results although another tab submitted one', async () => {
+  it('sends its results although another tab submitted one', async () => {
     const world = await pageWorld(() => ({ model: calling('locate', 'confirm'), tools: [locate, confirm] }))
     const chat = world.chat(version, { tools: [] })
     await chat.sendMessage({ text: 'go' })
@@ -93,7 +93,7 @@ describe.each(versions)('a chat of AI SDK %d', (version) => {
     ])
   })
 
-  it('shows the text between two calls of the page once', async () => {
+  it('shows the text between two client tool calls once', async () => {
     const model = scripted(({ messages }) => {
       const asked = messages.filter(({ role }) => role === 'toolResult').length
       return asked === 2 ? { text: 'done' } : { text: `step ${asked} `, toolCalls: [{ name: 'locate', arguments: {} }] }

@@ -75,7 +75,7 @@ async function drive(world: PageWorld, page: Page, done: readonly Step[], texts:
   }
 }
 
-it('ends every useChat request, stops sending and pays once', async () => {
+it('settles every useChat request, stops sending and runs each payment once', async () => {
   await fc.assert(
     fc.asyncProperty(steps, fc.constantFrom(...versions), fc.boolean(), async (done, version, sends) => {
       const { options, paidFor } = shop()
@@ -143,7 +143,7 @@ it('ends every useChat request, stops sending and pays once', async () => {
   )
 }, 600_000)
 
-it('ends every AG-UI request and pays once', async () => {
+it('settles every AG-UI request and runs each payment once', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (done) => {
       const { options, paidFor } = shop()

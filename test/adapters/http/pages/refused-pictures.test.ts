@@ -14,8 +14,8 @@ function withPicture(bytes: Buffer): { text: string; files: { type: 'file'; medi
   return { text: 'What is it?', files: [{ type: 'file', mediaType: 'image/png', url: `data:image/png;base64,${image(bytes).data}` }] }
 }
 
-describe.each(versions)('a picture in a chat of AI SDK %i', (version) => {
-  it('rejects one over the limit with advice and the chat continues', async () => {
+describe.each(versions)('images in a chat of AI SDK %i', (version) => {
+  it('rejects an image over the limit with advice and continues the chat', async () => {
     const { model, sent } = server.service('anthropic', saying)
     const world = await pageWorld(() => ({ model: model() }))
     const chat = world.chat(version)
@@ -27,7 +27,7 @@ describe.each(versions)('a picture in a chat of AI SDK %i', (version) => {
     expect([world.unfinished, await world.stored()]).toEqual([[], [expect.anything(), expect.anything()]])
   })
 
-  it('sends a rejected one only once', async () => {
+  it('sends an image rejected by the provider only once', async () => {
     const bad = png(3, 3)
     const refuses = (body: Record<string, unknown>): WireReply =>
       JSON.stringify(body).includes(String(image(bad).data)) ? { status: 400, message: 'Could not process image' } : saying

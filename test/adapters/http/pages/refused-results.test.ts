@@ -6,7 +6,7 @@ import { atRest, pageWorld, shown, versions } from './page-world.ts'
 
 const copy = clientTool({ name: 'copy', description: 'Copies the page', parameters: { type: 'object' }, maxResultChars: 300 })
 const size = clientTool({ name: 'size', description: 'Measures the page', parameters: { type: 'object' } })
-const unshown = 'The tool ran. Its result cannot be shown: The result of call "c0" has 1002 characters of JSON'
+const unshown = 'The tool ran, but its result cannot be shown: The result of call "c0" is too long: 1002 characters of JSON'
 
 /** Calls both tools of the page once, then says what it has heard. */
 const shop = () =>
@@ -21,8 +21,8 @@ const shop = () =>
     }),
   }))
 
-describe.each(versions)('a chat of AI SDK %d with a result longer than its tool allows', (version) => {
-  it('continues and informs the model that the tool ran', async () => {
+describe.each(versions)('a client result over the size limit in a chat of AI SDK %d', (version) => {
+  it('continues and tells the model that the tool ran', async () => {
     const world = await shop()
     const chat = world.chat(version, { tools: ['copy', 'size'], run: (_, { toolName }) => (toolName === 'copy' ? 'x'.repeat(1000) : '7') })
     await chat.sendMessage({ text: 'go' })
@@ -59,7 +59,7 @@ it('continues for an AG-UI client with an oversized result or error', async () =
   }
 })
 
-it('accepts null from an AG-UI client', async () => {
+it('accepts a null result from an AG-UI client', async () => {
   const world = await shop()
   const agent = world.agent()
   agent.addMessage({ id: 'm1', role: 'user', content: 'go' })
@@ -69,7 +69,7 @@ it('accepts null from an AG-UI client', async () => {
   expect(agent.messages.at(-1)).toMatchObject({ role: 'assistant', content: 'null|null' })
 })
 
-it('accepts null from a chat', async () => {
+it('accepts a null result from a chat', async () => {
   const world = await shop()
   const user = { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'go' }] }
   const ask = async (...messages: object[]) => (await world.post('/chat', { id: 's', trigger: 'submit-message', messages })).text()

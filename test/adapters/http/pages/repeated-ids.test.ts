@@ -17,7 +17,7 @@ const shop = () =>
     }),
   }))
 
-describe('a repeated result of a call whose id the model reused', () => {
+describe('a resubmitted result for a tool call id that the model reuses', () => {
   it('leaves the second call pending for a chat', async () => {
     const world = await shop()
     const user = { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'go' }] }

@@ -18,8 +18,8 @@ async function answered(options?: Parameters<typeof payingWorld>[0]) {
   return { world, paid, again, answerId }
 }
 
-describe('a repeated regenerate request after its run ended', () => {
-  it.each([{}, { messageId: 'm1' }])('counts as a new request without a key (%o)', async (more) => {
+describe('repeated regenerate requests after the run ended', () => {
+  it.each([{}, { messageId: 'm1' }])('runs again for a request without an idempotency key (%o)', async (more) => {
     const { again, paid } = await answered()
     expect([await again(more), await again(more), paid()]).toEqual(['paid 2', 'paid 3', 3])
   })
@@ -29,7 +29,7 @@ describe('a repeated regenerate request after its run ended', () => {
     [true, {}],
     [false, { messageId: 'm1' }],
     [true, { messageId: 'm1' }],
-  ])('gets the same response with the same key (after a restart: %s, %o)', async (restarts, more) => {
+  ])('returns the same response for the same key (after a restart: %s, %o)', async (restarts, more) => {
     const { world, again, paid } = await answered()
     expect(await again(more, keyed)).toBe('paid 2')
     if (restarts) await world.restart()
@@ -37,7 +37,7 @@ describe('a repeated regenerate request after its run ended', () => {
     expect([await again(more, { 'idempotency-key': 'click-number-2' }), paid()]).toEqual(['paid 3', 3])
   })
 
-  it.each([false, true])('gets the replacement of the response that it names (after a restart: %s)', async (restarts) => {
+  it.each([false, true])('returns the replacement of the specified response (after a restart: %s)', async (restarts) => {
     const { world, again, paid, answerId } = await answered()
     const messageId = await answerId()
     await again({ messageId })
@@ -45,14 +45,14 @@ describe('a repeated regenerate request after its run ended', () => {
     expect([await again({ messageId }), await again({ messageId }, keyed), paid()]).toEqual(['paid 2', 'paid 2', 2])
   })
 
-  it('continues a failed run without repeating tools if it names the replaced response', async () => {
+  it('continues a failed run without repeating tools if the request specifies the replaced response', async () => {
     const { world, again, paid, answerId } = await answered({ fails: (call) => call === 2 })
     const messageId = await answerId()
     expect(await (await ask(world, { messageId })).text()).toContain('no key')
     expect([await again({ messageId }), paid()]).toEqual(['paid 2', 2])
   })
 
-  it('rejects a message that the conversation left', async () => {
+  it('rejects a message that the conversation no longer contains', async () => {
     const { world, paid, answerId } = await answered()
     const messageId = await answerId()
     const messages = [{ ...said, id: 'm2', parts: [{ type: 'text', text: 'other' }] }]
@@ -62,12 +62,12 @@ describe('a repeated regenerate request after its run ended', () => {
   })
 })
 
-describe('a repeated regenerate request during its run', () => {
+describe('repeated regenerate requests during the run', () => {
   it.each([
     [{}, {}],
     [{}, keyed],
     [{ messageId: 'm1' }, { 'idempotency-key': 'click-number-2' }],
-  ])('joins the run (%o, %o)', async (more, headers) => {
+  ])('joins the active run (%o, %o)', async (more, headers) => {
     const paying = gate()
     const { world, paid } = await answered({ wait: (payment) => (payment === 2 ? paying.opened : Promise.resolve()) })
     const first = await ask(world, more, keyed)

@@ -12,8 +12,8 @@ const agui = (world: PageWorld, messages: object[]) =>
   world.post('/agui', { threadId: 's', runId: crypto.randomUUID(), messages, tools: [], context: [], state: {}, forwardedProps: {} })
 const textIn = (body: string) => [...body.matchAll(/"delta":"(\w+) ?(\w*)"/g)].map(([, one, two]) => `${one} ${two}`).join('|')
 
-describe('a repeated message from a client', () => {
-  it.each([{}, { 'idempotency-key': 'a-key-of-mine' }])('repeats no tool and gets the response (%o)', async (headers) => {
+describe('repeated messages from a client', () => {
+  it.each([{}, { 'idempotency-key': 'a-key-of-mine' }])('returns the response without repeating tools (%o)', async (headers) => {
     const { world, paid } = await payingWorld()
     const answers = []
     for (let time = 0; time < 3; time += 1) answers.push(textIn(await (await chat(world, [said('m1', 'go')], {}, headers)).text()))
@@ -21,7 +21,7 @@ describe('a repeated message from a client', () => {
     expect((await world.stored()).map(({ role }) => role)).toEqual(['user', 'assistant'])
   })
 
-  it('joins an active run, also if both arrive at once', async () => {
+  it('joins an active run, even for simultaneous requests', async () => {
     const waiting = gate()
     const { world, paid } = await payingWorld({ wait: () => waiting.opened })
     const responses = await Promise.all([0, 1, 2].map(() => chat(world, [said('m1', 'go')])))
@@ -30,7 +30,7 @@ describe('a repeated message from a client', () => {
     expect([paid(), answers]).toEqual([1, [0, 1, 2].map(() => [200, 'paid 1'])])
   })
 
-  it('gets the response after a server restart', async () => {
+  it('returns the stored response after a server restart', async () => {
     const { world, paid } = await payingWorld()
     await (await chat(world, [said('m1', 'go')])).text()
     await world.restart()
@@ -38,7 +38,7 @@ describe('a repeated message from a client', () => {
     expect([paid(), again]).toEqual([1, 'paid 1'])
   })
 
-  it('gets its own response after later ones', async () => {
+  it('returns the response to that message, not to later ones', async () => {
     const { world, paid } = await payingWorld()
     const first = await (await chat(world, [said('m1', 'go')])).text()
     await (await chat(world, [said('m2', 'once more')])).text()
@@ -82,7 +82,7 @@ describe('a repeated message from a client', () => {
     expect([textIn(await keyed('key-number-3')), modelCalls()]).toEqual(['paid 1', 3])
   })
 
-  it('edits if its content differs, whatever messageId says', async () => {
+  it('edits the message if its content differs, regardless of messageId', async () => {
     const { world, paid } = await payingWorld()
     await (await chat(world, [said('m1', 'go')])).text()
     await (await chat(world, [said('m1', 'go')], { messageId: 'm1' })).text()
@@ -92,7 +92,7 @@ describe('a repeated message from a client', () => {
     expect([paid(), (await world.stored()).map(({ parts }) => parts[0]?.text)]).toEqual([2, ['go now', undefined]])
   })
 
-  it('regenerates once for a repeated request', async () => {
+  it('regenerates once for repeated requests', async () => {
     const { world, paid } = await payingWorld()
     await (await chat(world, [said('m1', 'go')])).text()
     const messageId = (await world.stored()).at(-1)?.id
@@ -105,7 +105,7 @@ describe('a repeated message from a client', () => {
     expect(paid()).toBe(3)
   })
 
-  it('counts as a repeat for an AG-UI client too and continues after a failure', async () => {
+  it('returns the stored response to an AG-UI client and continues after a failure', async () => {
     const { world, paid } = await payingWorld({ fails: (call) => call === 1 })
     const first = [{ id: 'm1', role: 'user', content: 'go' }]
     expect(await (await agui(world, first)).text()).toContain('RUN_ERROR')
@@ -114,7 +114,7 @@ describe('a repeated message from a client', () => {
     expect(paid()).toBe(1)
   })
 
-  it('edits a message of the phi protocol once per key', async () => {
+  it('edits a message once per key in the phi protocol', async () => {
     const { world, paid } = await payingWorld()
     await (await chat(world, [said('m1', 'go')])).text()
     const edit = () => world.post('/sessions/s/edit', { messageId: 'm1', prompt: 'go now' }, { 'idempotency-key': 'edit-number-1' })

@@ -35,14 +35,14 @@ const sends = {
   },
 }
 
-describe.each(Object.entries(stores))('a result that comes after a restart of the server (%s)', (_name, store) => {
+describe.each(Object.entries(stores))('client results that arrive after a server restart (%s)', (_name, store) => {
   it.each([
     [false, ['chat', 'chat']],
     [true, ['chat', 'chat']],
     [false, ['agent', 'agent']],
     [true, ['agent', 'chat', 'agent']],
     [false, ['chat', 'agent', 'chat']],
-  ] as const)('counts once, and no tool runs again (recover(): %s, sent by %j)', async (recover, by) => {
+  ] as const)('accepts the result once and repeats no tool (recover(): %s, sent by %j)', async (recover, by) => {
     let paid = 0
     const pay = tool('pay', () => {
       paid += 1

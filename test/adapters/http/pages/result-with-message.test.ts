@@ -19,8 +19,8 @@ const model = (calls = ['set_theme']) =>
     }
   })
 
-describe.each(versions)('a chat of AI SDK %d without automatic sending', (version) => {
-  it('submits its result with the next message and gets one response', async () => {
+describe.each(versions)('an AI SDK %d chat without automatic sending', (version) => {
+  it('submits the result with the next message and receives one response', async () => {
     const world = await pageWorld(() => ({ model: model(), tools: [theme] }))
     const chat = world.chat(version, { sends: false, run: () => 'dark' })
     await chat.sendMessage({ text: 'make it dark' })
@@ -39,8 +39,8 @@ describe.each(versions)('a chat of AI SDK %d without automatic sending', (versio
   })
 })
 
-describe('a client of AG-UI', () => {
-  it('submits its result with the next message and gets one response', async () => {
+describe('an AG-UI client that sends a result with a message', () => {
+  it('submits the result with the next message and receives one response', async () => {
     const world = await pageWorld(() => ({ model: model(), tools: [theme] }))
     const agent = world.agent()
     agent.addMessage({ id: 'm1', role: 'user', content: 'make it dark' })
@@ -52,7 +52,7 @@ describe('a client of AG-UI', () => {
     expect(agent.messages.at(-1)).toMatchObject({ role: 'assistant', content: 'heard dark, thanks' })
   })
 
-  it('gets an error while another call is pending, but its result counts', async () => {
+  it('receives an error while another call is pending, although the result is stored', async () => {
     const world = await pageWorld(() => ({ model: model(['set_theme', 'set_size']), tools: [theme, size] }))
     const agent = world.agent()
     agent.addMessage({ id: 'm1', role: 'user', content: 'make it dark and big' })

@@ -56,7 +56,7 @@ function killedOnce(): SessionStore {
   return logSessionStore({ ...driver, append })
 }
 
-describe.each(paths)('a repeated message to %s after the user stopped the response', (path) => {
+describe.each(paths)('repeated messages to %s after the user stopped the response', (path) => {
   it('regenerates a stopped text without repeating tools', async () => {
     const { world, counts, hold } = await shop()
     hold(true)
@@ -69,7 +69,7 @@ describe.each(paths)('a repeated message to %s after the user stopped the respon
     expect([counts, await textsIn(world)]).toEqual([{ paid: 1, said: 2 }, ['go', 'half2 whole']])
   })
 
-  it.each([{}, { 'idempotency-key': 'a-second-key' }])('gets a complete response (%o)', async (headers) => {
+  it.each([{}, { 'idempotency-key': 'a-second-key' }])('returns a complete response (%o)', async (headers) => {
     const ended = gate()
     let isAfter = false
     const afterTurn = async (turn: { turnIndex: number }): Promise<void> => {
@@ -88,7 +88,7 @@ describe.each(paths)('a repeated message to %s after the user stopped the respon
     expect([counts, await textsIn(world)]).toEqual([{ paid: 1, said: 1 }, ['go', 'half1 whole']])
   })
 
-  it.each([false, true])('gets the response after a server crash (stopped: %s)', async (isStopped) => {
+  it.each([false, true])('returns the response after a server crash (stopped: %s)', async (isStopped) => {
     const { world, counts } = await shop({}, killedOnce())
     await say(world, path)
     await world.restart()
@@ -98,7 +98,7 @@ describe.each(paths)('a repeated message to %s after the user stopped the respon
   })
 })
 
-describe('a repeated message to a steered run', () => {
+describe('repeated messages to a steered run', () => {
   it.each([false, true])('joins the active run and continues it after a failure (%s)', async (fails) => {
     const [paying, speaking] = [gate(), gate()]
     let paid = 0

@@ -39,8 +39,8 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-describe('a proxy budget', () => {
-  it('counts requests per identity and resets with its window', async () => {
+describe('proxy budgets', () => {
+  it('limits requests per identity and time window', async () => {
     const { ask, service } = await limited({ windows: [{ ms: minute, requests: 2 }] })
     expect([(await ask()).status, (await ask()).status]).toEqual([200, 200])
     vi.setSystemTime(start + 20_500)
@@ -54,7 +54,7 @@ describe('a proxy budget', () => {
     expect(service.seen).toHaveLength(4)
   })
 
-  it('excludes requests that the proxy itself rejects', async () => {
+  it('does not count requests that the proxy rejects', async () => {
     const { app, service } = await allowingOne()
     const call = async (model: string) => {
       const response = await app.request(path, chat({ model, messages: [] }))
@@ -67,7 +67,7 @@ describe('a proxy budget', () => {
     expect(service.seen).toHaveLength(1)
   })
 
-  it('counts tokens as the provider reports and returns the longest wait', async () => {
+  it('counts the tokens reported by the provider and returns the longest wait', async () => {
     const { ask } = await limited({
       windows: [
         { ms: minute, tokens: 1500 },
@@ -82,7 +82,7 @@ describe('a proxy budget', () => {
     expect(refused.headers.get('retry-after')).toBe(String(58 * 60))
   })
 
-  it('counts USD by price and rejects a model without one', async () => {
+  it('counts USD by price and rejects a model without a price', async () => {
     const cost = { inputPerMillion: 1000, outputPerMillion: 1000, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
     const { ask, reports } = await limited({ windows: [{ ms: minute, usd: 1.5 }] }, {}, { prices: { 'm*': cost } })
     const unknown = await ask('ann', { model: 'other' })
@@ -92,12 +92,12 @@ describe('a proxy budget', () => {
     expect(reports.map(({ usd }) => usd)).toEqual([1, 1])
   })
 
-  it('counts the bytes passed on', async () => {
+  it('limits the bytes of responses', async () => {
     const { ask } = await limited({ windows: [{ ms: minute, bytes: 100 }] })
     expect([(await ask()).status, (await ask()).status, (await ask()).status]).toEqual([200, 200, 429])
   })
 
-  it('differs by identity and rejects all callers if invalid', async () => {
+  it('applies a limit per identity and responds with 500 if it is invalid', async () => {
     const budget: BudgetRule = (identity) => {
       if (identity === 'odd') return { windows: [{ ms: 1 }] } as never
       return identity === 'boss' ? 'unlimited' : { windows: [{ ms: minute, requests: 0 }] }
@@ -108,7 +108,7 @@ describe('a proxy budget', () => {
     expect((await ask('odd')).status).toBe(500)
   })
 
-  it('charges no rejected calls and keeps odd identities apart', async () => {
+  it('does not charge rejected calls and separates unusual identities', async () => {
     const { ask } = await limited({ windows: [{ ms: minute, requests: 1 }] })
     expect((await ask('a')).status).toBe(200)
     for (let n = 0; n < 5; n++) expect((await ask('a')).status).toBe(429)
@@ -118,7 +118,7 @@ describe('a proxy budget', () => {
     }
   })
 
-  it('uses the given counter and rejects callers if it fails', async () => {
+  it('uses a custom counter and rejects calls if it fails', async () => {
     const { add } = memoryCounter()
     const shared: Charge[][] = []
     let isBroken = false
@@ -148,7 +148,7 @@ describe('a proxy budget', () => {
 })
 
 describe('concurrent proxy calls', () => {
-  it('stays within the limit and ends with client, response or error', async () => {
+  it('enforces the limit and frees a slot on disconnect, completion or error', async () => {
     const service = await fakeUpstream(
       (_, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {}\n\n'),
     )
@@ -170,7 +170,7 @@ describe('concurrent proxy calls', () => {
     expect((await ask()).status).toBe(200)
   })
 
-  it('expires if never released', () => {
+  it('expires a slot that is never released', () => {
     const counter = memoryCounter()
     const open = { key: 'open:ann', amount: 1, expiresAt: start + minute }
     expect(counter.add([open], 'ann')).toEqual([1])

@@ -143,7 +143,7 @@ describe.each(rows)('$wire behind the proxy', ({ protocol, upstream, model, targ
   const frames = protocol.frames({ text: ['Hello', ', ', 'wörld', '.'] })
   const turn = Buffer.concat(frames.map((frame) => Buffer.from(frame)))
 
-  it.each([{}, { apiKey: 'the-token-of-the-user' }])('streams with the key of the server, whatever the client has (%o)', async (own) => {
+  it.each([{}, { apiKey: 'the-token-of-the-user' }])("streams with the server's key regardless of the client's key (%o)", async (own) => {
     const service = await fakeUpstream((_, response) => {
       response.writeHead(200, {
         'content-type': protocol.contentType ?? 'text/event-stream',

@@ -14,30 +14,30 @@ const refused = { status: 403, code: 'mcpServerNotAllowed', calls: 0 }
 const anthropic = (url: unknown) => ({ model: 'm', mcp_servers: [{ type: 'url', name: 'a', url }] })
 const openai = (more: object) => ({ model: 'm', tools: [{ type: 'mcp', server_label: 'a', ...more }] })
 
-describe('createModelProxy and MCP servers', () => {
+describe('MCP servers in proxied calls', () => {
   it.each<[string, object]>([
     ['mcp_servers of Anthropic', anthropic('https://mcp.example.com/sse')],
-    ['a list without addresses', { model: 'm', mcp_servers: [{ name: 'a' }] }],
-    ['one server that is no list', { model: 'm', mcp_servers: { url: 'https://mcp.example.com' } }],
-    ['another case', { model: 'm', MCP_Servers: [{ url: 'https://mcp.example.com' }] }],
-    ['a tool of OpenAI', openai({ server_url: 'https://mcp.example.com/sse' })],
-    ['a connector of OpenAI', openai({ connector_id: 'connector_gmail' })],
-    ['a tool that names no server', openai({})],
-    ['a tool of another type with an address', { model: 'm', tools: [{ type: 'MCP', server_url: 'https://mcp.example.com' }] }],
+    ['a list without URLs', { model: 'm', mcp_servers: [{ name: 'a' }] }],
+    ['a single server instead of a list', { model: 'm', mcp_servers: { url: 'https://mcp.example.com' } }],
+    ['a key in another case', { model: 'm', MCP_Servers: [{ url: 'https://mcp.example.com' }] }],
+    ['an OpenAI tool', openai({ server_url: 'https://mcp.example.com/sse' })],
+    ['an OpenAI connector', openai({ connector_id: 'connector_gmail' })],
+    ['a tool without a server', openai({})],
+    ['a tool of another type with a URL', { model: 'm', tools: [{ type: 'MCP', server_url: 'https://mcp.example.com' }] }],
     [
       'mcpServers of Gemini',
       { model: 'm', tools: [{ mcpServers: [{ name: 'a', streamableHttpTransport: { url: 'https://a.example.com' } }] }] },
     ],
-    ['a body within the body', { model: 'm', extra_body: anthropic('https://mcp.example.com') }],
-    ['a tool of a namespace', { model: 'm', tools: [{ type: 'namespace', tools: openai({ server_url: 'https://a.example.com' }).tools }] }],
+    ['a nested body', { model: 'm', extra_body: anthropic('https://mcp.example.com') }],
+    ['a namespace tool', { model: 'm', tools: [{ type: 'namespace', tools: openai({ server_url: 'https://a.example.com' }).tools }] }],
   ])('rejects a call with %s unless its host is allowed', async (_, body) => {
     expect(await sent(body)).toMatchObject(refused)
     expect(await sent(body, ['other.example.com'])).toMatchObject(refused)
   })
 
-  it('names the server and the option', async () => {
+  it('reports the server and the option that allows it', async () => {
     expect((await sent(anthropic('https://mcp.example.com/sse'))).detail).toBe(
-      'The MCP server "mcp.example.com" may not be used through this proxy. Name its host in mcpHosts of the proxy.',
+      'The MCP server "mcp.example.com" is not allowed through this proxy. Add its host to mcpHosts of the proxy.',
     )
   })
 
@@ -45,19 +45,19 @@ describe('createModelProxy and MCP servers', () => {
     ['a host', anthropic('https://mcp.example.com/sse?a=b'), ['mcp.example.com']],
     ['a host in another case', anthropic('https://MCP.example.com'), ['mcp.Example.com']],
     ['a host with a port', anthropic('https://mcp.example.com:8443/'), ['mcp.example.com:8443']],
-    ['a host below another', openai({ server_url: 'https://a.b.example.com/mcp' }), ['*.example.com']],
+    ['a subdomain', openai({ server_url: 'https://a.b.example.com/mcp' }), ['*.example.com']],
     ['a connector', openai({ connector_id: 'connector_gmail' }), ['connector_gmail']],
     [
-      'a server of Gemini',
+      'a Gemini server',
       { model: 'm', tools: [{ mcpServers: [{ streamableHttpTransport: { url: 'https://a.example.com/' } }] }] },
       ['a.example.com'],
     ],
     [
-      'a set of tools of an allowed server',
+      'a tool set of an allowed server',
       { ...anthropic('https://mcp.example.com'), tools: [{ type: 'mcp_toolset', mcp_server_name: 'a' }] },
       ['mcp.example.com'],
     ],
-  ])('passes an allowed %s', async (_, body, hosts) => {
+  ])('accepts %s that is allowed', async (_, body, hosts) => {
     expect(await sent(body, hosts)).toMatchObject({ status: 200, calls: 1 })
   })
 
@@ -79,7 +79,7 @@ describe('createModelProxy and MCP servers', () => {
     expect(await sent(anthropic(url), ['mcp.example.com'])).toMatchObject(refused)
   })
 
-  it('rejects a call if one of its servers is not allowed', async () => {
+  it('rejects a call if any of its servers is not allowed', async () => {
     const both = [{ url: 'https://mcp.example.com' }, { url: 'https://evil.example' }]
     expect(await sent({ model: 'm', mcp_servers: both }, ['mcp.example.com'])).toMatchObject(refused)
     const hidden = { url: 'https://mcp.example.com', transport: { url: 'https://evil.example' } }
@@ -92,11 +92,11 @@ describe('createModelProxy and MCP servers', () => {
     { model: 'm', tools: [{ name: 'f', input_schema: { properties: { server_url: { type: 'string' } } } }] },
     { model: 'm', tools: [{ functionDeclarations: [{ name: 'f', parameters: { properties: { connector_id: {} } } }] }] },
     { model: 'm', mcp_servers: [] },
-  ])('passes %j, which names no server', async (body) => {
+  ])('accepts %j, which uses no MCP server', async (body) => {
     expect(await sent(body)).toMatchObject({ status: 200, calls: 1 })
   })
 
-  it('rejects invalid hosts', () => {
+  it('rejects invalid hosts in mcpHosts', () => {
     for (const host of ['https://mcp.example.com', '*', '*.com', '', 'a b']) {
       expect(() => proxyTo({ api: 'openAiCompletions' }, { mcpHosts: [host] }), host).toThrow(ConfigError)
     }

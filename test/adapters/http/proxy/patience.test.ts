@@ -49,17 +49,17 @@ describe('proxy timeouts', () => {
       ],
     ],
     [
-      'its first byte, behind the headers',
+      'its first byte after the headers',
       [
         [1000, 'headers'],
         [9 * minute, part],
       ],
     ],
-  ])('allows nine minutes for %s', async (_what, play) => {
+  ])('waits nine minutes for %s', async (_what, play) => {
     expect((await passed(play)).outcome).toBe('read')
   })
 
-  it('allows four minutes for the next byte', async () => {
+  it('waits four minutes for the next byte', async () => {
     expect(
       (
         await passed(
@@ -88,14 +88,14 @@ describe('proxy timeouts', () => {
       5,
       2,
     ],
-  ])('ends the wait %s', async (_what, play, outcome, minutes, pieces) => {
+  ])('ends the call after a timeout %s', async (_what, play, outcome, minutes, pieces) => {
     const given = await passed(play, {}, pieces)
     expect(given).toMatchObject({ outcome, ending: 'broken' })
     expect(given.tookMs).toBeGreaterThanOrEqual(minutes * minute)
     expect(given.tookMs).toBeLessThanOrEqual((minutes + 1.5) * minute)
   })
 
-  it('waits without limit if both are false, as the call has its own limit', async () => {
+  it('waits without a limit if both timeouts are false', async () => {
     const forEver = { firstByteTimeoutMs: false, idleTimeoutMs: false } as const
     expect(
       (

@@ -70,7 +70,7 @@ describe('proxy paths', () => {
     '*',
   ]
 
-  it.each(paths)('rejects %s', async (path) => {
+  it.each(paths)('rejects the path %s', async (path) => {
     const [service, canary] = [await answering(), await answering()]
     const url = await serving(proxyTo(upstreamOf(service)).app)
     const target = path.replace('CANARY', new URL(canary.url).host)
@@ -79,7 +79,7 @@ describe('proxy paths', () => {
     expect(service.seen).toEqual([])
   })
 
-  it('fixes the host, the query, the method and the headers', async () => {
+  it('ignores host, query, method and headers sent by the client', async () => {
     const [service, canary] = [await answering(), await answering()]
     const { host } = new URL(canary.url)
     const url = await serving(proxyTo(upstreamOf(service)).app)
@@ -102,7 +102,7 @@ describe('proxy paths', () => {
     expect(service.seen).toHaveLength(1)
   })
 
-  it('rejects line breaks in a passed header', async () => {
+  it('rejects line breaks in a forwarded header', async () => {
     const service = await answering()
     const { app } = proxyTo({ api: 'anthropicMessages', baseUrl: service.url })
     const url = await serving(app)
@@ -154,43 +154,43 @@ describe('allowed models', () => {
   const allow = { up: ['gpt-6-mini', 'gpt-5*'] }
   const bodies: Record<string, string> = {
     another: '{"model":"gpt-6"}',
-    'none at all': '{"messages":[]}',
-    'one that begins alike': '{"model":"gpt-6-mini-pro"}',
-    'a text of another type': '{"model":["gpt-6-mini"]}',
-    'the same field twice': '{"model":"gpt-6","model":"gpt-6-mini"}',
-    'twice, once escaped': '{"model":"gpt-6-mini","\\u006dodel":"gpt-6"}',
-    'in another case': '{"model":"gpt-6-mini","Model":"gpt-6"}',
-    'in another case alone': '{"MODEL":"gpt-6"}',
-    'after a nested one': '{"a":{"model":"x"},"b":["\\\\",{"model":"y"},"\\""],"model":"gpt-6-mini","model":"gpt-6"}',
-    'one to fall back to': '{"model":"gpt-6-mini","models":["gpt-6-mini","gpt-6"]}',
-    'one to fall back to, as an object': '{"model":"gpt-6-mini","fallbacks":[{"model":"gpt-6"}]}',
-    'one that a tool of the service calls': '{"model":"gpt-6-mini","tools":[{"type":"advisor","model":"gpt-6"}]}',
-    'one that a plugin of the service calls': '{"model":"gpt-6-mini","plugins":[{"id":"web"},{"id":"fusion","model":"gpt-6"}]}',
-    'several that a plugin calls': '{"model":"gpt-6-mini","plugins":[{"id":"fusion","analysis_models":["gpt-6-mini","gpt-6"]}]}',
-    'one that a plugin calls, in another case': '{"model":"gpt-6-mini","plugins":[{"id":"fusion","Model":"gpt-6"}]}',
-    'one in the parameters of a tool of the service':
+    'no model': '{"messages":[]}',
+    'a model with the same prefix': '{"model":"gpt-6-mini-pro"}',
+    'a list instead of a string': '{"model":["gpt-6-mini"]}',
+    'a duplicate key': '{"model":"gpt-6","model":"gpt-6-mini"}',
+    'a duplicate key, escaped once': '{"model":"gpt-6-mini","\\u006dodel":"gpt-6"}',
+    'a second key in another case': '{"model":"gpt-6-mini","Model":"gpt-6"}',
+    'only a key in another case': '{"MODEL":"gpt-6"}',
+    'a duplicate key after a nested one': '{"a":{"model":"x"},"b":["\\\\",{"model":"y"},"\\""],"model":"gpt-6-mini","model":"gpt-6"}',
+    'a fallback model': '{"model":"gpt-6-mini","models":["gpt-6-mini","gpt-6"]}',
+    'a fallback model in an object': '{"model":"gpt-6-mini","fallbacks":[{"model":"gpt-6"}]}',
+    'a model of a hosted tool': '{"model":"gpt-6-mini","tools":[{"type":"advisor","model":"gpt-6"}]}',
+    'a model of a hosted plugin': '{"model":"gpt-6-mini","plugins":[{"id":"web"},{"id":"fusion","model":"gpt-6"}]}',
+    'several models of a plugin': '{"model":"gpt-6-mini","plugins":[{"id":"fusion","analysis_models":["gpt-6-mini","gpt-6"]}]}',
+    'a model of a plugin, in another case': '{"model":"gpt-6-mini","plugins":[{"id":"fusion","Model":"gpt-6"}]}',
+    'a model in the parameters of a hosted tool':
       '{"model":"gpt-6-mini","tools":[{"type":"openrouter:image_generation","parameters":{"model":"gpt-6"}}]}',
-    'one deep in a plugin': '{"model":"gpt-6-mini","plugins":[{"id":"fusion","config":{"judges":[{"judge_model":"gpt-6"}]}}]}',
-    'one in camel case': '{"model":"gpt-6-mini","tools":[{"type":"advisor","advisorModel":"gpt-6"}]}',
-    'one as the id of a model': '{"model":"gpt-6-mini","tools":[{"type":"advisor","model_id":"gpt-6"}]}',
-    'one in the options of a gateway': '{"model":"gpt-6-mini","providerOptions":{"gateway":{"models":["gpt-6"]}}}',
-    'one in a body within the body': '{"model":"gpt-6-mini","extra_body":{"model":"gpt-6"}}',
-    'one to fall back to when the context is full': '{"model":"gpt-6-mini","context_window_fallbacks":[{"gpt-6-mini":["gpt-6"]}]}',
-    'one in the tool of a namespace':
+    'a model nested in a plugin': '{"model":"gpt-6-mini","plugins":[{"id":"fusion","config":{"judges":[{"judge_model":"gpt-6"}]}}]}',
+    'a key in camel case': '{"model":"gpt-6-mini","tools":[{"type":"advisor","advisorModel":"gpt-6"}]}',
+    'a model id': '{"model":"gpt-6-mini","tools":[{"type":"advisor","model_id":"gpt-6"}]}',
+    'a model in gateway options': '{"model":"gpt-6-mini","providerOptions":{"gateway":{"models":["gpt-6"]}}}',
+    'a model in a nested body': '{"model":"gpt-6-mini","extra_body":{"model":"gpt-6"}}',
+    'a fallback for a full context': '{"model":"gpt-6-mini","context_window_fallbacks":[{"gpt-6-mini":["gpt-6"]}]}',
+    'a model in a namespace tool':
       '{"model":"gpt-6-mini","tools":[{"type":"namespace","name":"n","tools":[{"type":"advisor","model":"gpt-6"}]}]}',
-    'one that is no function, whatever else it has':
+    'a model in a tool that is not a function':
       '{"model":"gpt-6-mini","tools":[{"type":"openrouter:fusion","function":{"model":"gpt-6"},"parameters":{"models":["gpt-6"]}}]}',
-    'one of a tool that stands there twice': '{"model":"gpt-6-mini","tools":[{"type":"advisor","model":"gpt-6","model":"gpt-6-mini"}]}',
-    'tools that stand there twice, once escaped': '{"model":"gpt-6-mini","x":{"too\\u006cs":[{"model":"gpt-6"}],"tools":[]}}',
-    'one below very many brackets': `{"model":"gpt-6-mini","models":${'['.repeat(1_000_000)}"gpt-6"${']'.repeat(1_000_000)}}`,
-    'one with a wildcard': '{"model":"gpt-5*"}',
-    'one with a path': '{"model":"gpt-5/../gpt-6"}',
-    'one that goes on after a slash': '{"model":"gpt-5/gpt-6"}',
-    'no JSON': '{"model":"gpt-6-mini",}',
-    'a list': '[{"model":"gpt-6-mini"}]',
+    'a tool with a duplicate model key': '{"model":"gpt-6-mini","tools":[{"type":"advisor","model":"gpt-6","model":"gpt-6-mini"}]}',
+    'a duplicate tools key, escaped once': '{"model":"gpt-6-mini","x":{"too\\u006cs":[{"model":"gpt-6"}],"tools":[]}}',
+    'a model below a million brackets': `{"model":"gpt-6-mini","models":${'['.repeat(1_000_000)}"gpt-6"${']'.repeat(1_000_000)}}`,
+    'a wildcard': '{"model":"gpt-5*"}',
+    'a path': '{"model":"gpt-5/../gpt-6"}',
+    'a suffix after a slash': '{"model":"gpt-5/gpt-6"}',
+    'invalid JSON': '{"model":"gpt-6-mini",}',
+    'a list as body': '[{"model":"gpt-6-mini"}]',
     'JSON with a BOM': '\uFEFF{"model":"gpt-6-mini"}',
   }
-  it.each(Object.entries(bodies))('excludes %s', async (_, text) => {
+  it.each(Object.entries(bodies))('rejects a disallowed model: %s', async (_, text) => {
     const service = await answering()
     const { app } = proxyTo(upstreamOf(service), { allow })
     const response = await app.request('/up/chat/completions', chat(text))
@@ -214,14 +214,14 @@ describe('allowed models', () => {
     '{"model":"gpt-6-mini","output_config":{"format":{"type":"json_schema","schema":{"properties":{"models":{"type":"array"}}}}}}',
     '{"model":"gpt-6-mini","generationConfig":{"responseJsonSchema":{"properties":{"model":{"type":"string"}}}}}',
     '{ "messages" : [ "\\"model\\":" ] , "model" : "gpt-6-mini" , "n" : 1e2, "models": ["gpt-5"] }',
-  ])('includes %s, byte for byte', async (text) => {
+  ])('accepts %s, byte for byte', async (text) => {
     const service = await answering()
     const { app } = proxyTo(upstreamOf(service), { allow })
     expect((await app.request('/up/chat/completions', chat(text))).status).toBe(200)
     expect(service.seen[0]?.body).toBe(text)
   })
 
-  it('may depend on the caller and the request', async () => {
+  it('decides by caller and request with a function', async () => {
     const service = await answering()
     const calls: ModelCall[] = []
     const decide = (call: ModelCall): boolean => {
@@ -238,15 +238,15 @@ describe('allowed models', () => {
   })
 })
 
-describe('callers of the proxy', () => {
-  it.each([false, undefined, '', 0, null, {}, 'x'.repeat(2000), '\ud800'])('gets an error if authorize returns %j', async (said) => {
+describe('authorization of proxy callers', () => {
+  it.each([false, undefined, '', 0, null, {}, 'x'.repeat(2000), '\ud800'])('responds with 401 if authorize returns %j', async (said) => {
     const service = await answering()
     const { app } = proxyTo(upstreamOf(service), { authorize: () => said as boolean })
     for (const path of ['/up/chat/completions', '/up/other']) expect((await app.request(path, chat())).status).toBe(401)
     expect(service.seen).toEqual([])
   })
 
-  it('gets an error if authorize throws, without its message', async () => {
+  it('responds with an error if authorize throws and hides its message', async () => {
     const service = await answering()
     const logged: unknown[] = []
     const authorize = () => {
@@ -260,7 +260,7 @@ describe('callers of the proxy', () => {
     expect(service.seen).toEqual([])
   })
 
-  it('sends a key that callerToken reads for each factory', () => {
+  it('reads the key sent by each model factory with callerToken', () => {
     const token = (headers: Record<string, string>) => callerToken(new Request('http://x', { headers }))
     expect(token({ authorization: 'Bearer abc' })).toBe('abc')
     expect(token({ 'x-api-key': 'abc' })).toBe('abc')
@@ -270,7 +270,7 @@ describe('callers of the proxy', () => {
     expect(token({})).toBeUndefined()
   })
 
-  it('includes listed origins, with the headers to read an error', async () => {
+  it('allows listed origins and exposes the headers of errors', async () => {
     const service = await answering()
     const { app } = proxyTo(upstreamOf(service), { cors: ['https://app.example'], allow: { up: ['m'] } })
     const headers = { origin: 'https://app.example', 'access-control-request-headers': 'content-type,authorization,x-api-key' }
@@ -307,7 +307,7 @@ describe('callers of the proxy', () => {
   })
 })
 
-describe('a proxied body', () => {
+describe('proxied request bodies', () => {
   const send = async (init: RequestInit, options = {}) => {
     const service = await answering()
     const { app } = proxyTo(upstreamOf(service), options)
@@ -316,7 +316,7 @@ describe('a proxied body', () => {
     return { status: response.status, code: problem.code, calls: service.seen.length }
   }
 
-  it('requires valid JSON and stays unchanged', async () => {
+  it('rejects bodies that are not valid JSON', async () => {
     const form = chat(undefined, { headers: { 'content-type': 'text/plain' } })
     expect(await send(form)).toMatchObject({ status: 415, code: 'unsupportedMediaType', calls: 0 })
     const packed = chat(undefined, { headers: { 'content-encoding': 'gzip' } })
@@ -326,7 +326,7 @@ describe('a proxied body', () => {
     expect(await send({ ...chat(), body: null })).toMatchObject({ status: 400, code: 'invalidBody', calls: 0 })
   })
 
-  it('rejects more than maxBodyBytes, whatever its content length', async () => {
+  it('rejects more than maxBodyBytes regardless of the content length', async () => {
     const long = { model: 'm', messages: ['x'.repeat(2000)] }
     expect(await send(chat(long), { maxBodyBytes: 1000 })).toMatchObject({ status: 413, code: 'bodyTooLarge', calls: 0 })
     const stream = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(600).fill(32)) })
@@ -372,7 +372,7 @@ describe('invalid proxy options', () => {
     ['cors[0]', good, { cors: ['https://app.example/'] }],
     ['counter', good, { counter: new Map() }],
   ]
-  it.each(wrong)('fails by name: %s', (name, upstream, rest) => {
+  it.each(wrong)('throws an error that contains the option name: %s', (name, upstream, rest) => {
     let thrown: unknown
     try {
       make(upstream, rest)
@@ -380,11 +380,11 @@ describe('invalid proxy options', () => {
       thrown = error
     }
     expect(thrown).toBeInstanceOf(ConfigError)
-    expect(String(thrown).replace(/ \(.*?\) is no option of /, ' ')).toContain(name.split('.').at(-1))
+    expect(String(thrown).replace(/ \(.*?\) is not an option of /, ' ')).toContain(name.split('.').at(-1))
     expect(String(thrown)).not.toContain('hunter2')
   })
 
-  it('fails if names cannot be part of a path', () => {
+  it('throws if an upstream name cannot be part of a path', () => {
     const make = (name: string) =>
       createModelProxy({ upstreams: { [name]: good }, authorize: () => true, allow: { [name]: ['*'] }, budget: 'unlimited' })
     for (const name of ['a/b', '..', ':id', '*', '', 'a b']) expect(() => make(name), name).toThrow(ConfigError)

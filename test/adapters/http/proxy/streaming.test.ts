@@ -17,8 +17,8 @@ async function textAndFailure(response: Response): Promise<{ text: string; failu
   }
 }
 
-describe('a proxied response', () => {
-  it('passes byte for byte at any chunk boundary', async () => {
+describe('proxied responses', () => {
+  it('forwards every byte unchanged at any chunk boundary', async () => {
     // Every byte there is, and beginnings of the key everywhere.
     const bytes = Buffer.concat([
       Buffer.from(Array.from({ length: 4096 }, (_, at) => at % 256)),
@@ -71,7 +71,7 @@ describe('a proxied response', () => {
     expect(reports[0]?.bytes).toBeLessThan(1024 * 1024)
   })
 
-  it('ends upstream when the client leaves, before or after its start', async () => {
+  it('aborts the provider call on a disconnect before or after its start', async () => {
     for (const hasBegun of [false, true]) {
       let asked = (): void => undefined
       const isAsked = new Promise<void>((resolve) => {
@@ -100,7 +100,7 @@ describe('a proxied response', () => {
     }
   })
 
-  it('breaks off for the client if the provider breaks off', async () => {
+  it('aborts the response if the provider aborts it', async () => {
     const service = await fakeUpstream((_, response) => {
       response.writeHead(200, sse).write('data: {}\n\n', () => response.destroy())
     })
@@ -112,7 +112,7 @@ describe('a proxied response', () => {
     expect(reports[0]?.ending).toBe('broken')
   })
 
-  it('breaks off before the client receives the key, at any chunk boundary', async () => {
+  it('aborts the response before the key reaches the client', async () => {
     for (let cut = 0; cut <= secret.length; cut += 3) {
       const service = await fakeUpstream(async (_, response) => {
         response.writeHead(200, sse)
@@ -131,25 +131,25 @@ describe('a proxied response', () => {
   })
 })
 
-describe('a response with status 200 that echoes the key', () => {
+describe('responses with status 200 that echo the key', () => {
   const [half, rest] = [secret.slice(0, 20), secret.slice(20)]
   const forms: [form: string, echo: string, isPassedOn: boolean][] = [
     ['whole', secret, false],
-    ['whole, behind its scheme', `Bearer ${secret}`, false],
+    ['whole, after its scheme', `Bearer ${secret}`, false],
     ['base64', Buffer.from(secret).toString('base64'), true],
     ['hex', Buffer.from(secret).toString('hex'), true],
     ['escaped', secret.replaceAll('-', '\\u002d'), true],
-    ['in parts', `${half} ${rest}`, true],
+    ['split in two', `${half} ${rest}`, true],
     ['in another case', secret.toUpperCase(), true],
   ]
-  it.each(forms)('passes as SECURITY.md says: %s', async (_form, echo, isPassedOn) => {
+  it.each(forms)('forwards or blocks the echo as documented in SECURITY.md: %s', async (_form, echo, isPassedOn) => {
     const service = await fakeUpstream((_, response) => void response.writeHead(200, sse).end(`data: {"text":"${echo}"}\n\n`))
     const { text, failure } = await textAndFailure(await proxyTo(upstreamOf(service)).app.request(path, chat()))
     expect(text.includes(echo)).toBe(isPassedOn)
     expect(failure === undefined).toBe(isPassedOn)
   })
 
-  it.each([15, 16])('searches for keys of 16 characters or more: %d', async (length) => {
+  it.each([15, 16])('detects keys of 16 characters or more: %d', async (length) => {
     const apiKey = secret.slice(-length)
     const service = await fakeUpstream((_, response) => void response.writeHead(200, sse).end(`data: {"text":"${apiKey}"}\n\n`))
     const { text, failure } = await textAndFailure(await proxyTo({ ...upstreamOf(service), apiKey }).app.request(path, chat()))
@@ -158,8 +158,8 @@ describe('a response with status 200 that echoes the key', () => {
   })
 })
 
-describe('a provider error behind the proxy', () => {
-  it.each([400, 401, 403, 404, 413, 429, 500, 503, 529])('keeps status %d and loses the key', async (status) => {
+describe('provider errors behind the proxy', () => {
+  it.each([400, 401, 403, 404, 413, 429, 500, 503, 529])('keeps status %d and removes the key', async (status) => {
     const echo = { error: { message: `Incorrect API key provided: ${secret}`, also: Buffer.from(secret).toString('base64') } }
     const service = await fakeUpstream((_, response) => {
       const headers = {
@@ -184,7 +184,7 @@ describe('a provider error behind the proxy', () => {
     expect(reports[0]).toMatchObject({ status, ending: 'whole', usage: { totalTokens: 0 } })
   })
 
-  it('contains no HTML that a browser would run', async () => {
+  it('returns no HTML that a browser would execute', async () => {
     const service = await fakeUpstream(
       (_, response) => void response.writeHead(502, { 'content-type': 'text/html' }).end('<script>1</script>'),
     )
@@ -193,7 +193,7 @@ describe('a provider error behind the proxy', () => {
     expect(response.headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  it('ends at a limit if its body is endless', async () => {
+  it('truncates an endless error body', async () => {
     const service = await fakeUpstream((_, response) => {
       response.writeHead(500, { 'content-type': 'text/plain' })
       const more = (): void => void (response.destroyed || response.write('x'.repeat(65_536), more))
@@ -203,7 +203,7 @@ describe('a provider error behind the proxy', () => {
     expect((await response.text()).length).toBe(65_536)
   })
 
-  it.each([301, 302, 303, 307, 308])('follows no redirect with status %d', async (status) => {
+  it.each([301, 302, 303, 307, 308])('does not follow a redirect with status %d', async (status) => {
     const canary = await fakeUpstream((_, response) => void response.end('{}'))
     const service = await fakeUpstream((_, response) => void response.writeHead(status, { location: `${canary.url}/${secret}` }).end())
     const response = await proxyTo(upstreamOf(service)).app.request(path, chat())
@@ -213,11 +213,14 @@ describe('a provider error behind the proxy', () => {
     expect(canary.seen).toEqual([])
   })
 
-  it.each([300, 304, 305])('treats status %d as neither a redirect nor a response', async (status) => {
+  it.each([300, 304, 305])('responds with 502 to provider status %d', async (status) => {
     const service = await fakeUpstream((_, response) => void response.writeHead(status).end())
     const response = await proxyTo(upstreamOf(service)).app.request(path, chat())
     expect(response.status).toBe(502)
-    expect(await response.json()).toMatchObject({ code: 'upstreamUnreachable', detail: expect.stringContaining(`answered ${status}`) })
+    expect(await response.json()).toMatchObject({
+      code: 'upstreamUnreachable',
+      detail: expect.stringContaining(`responded with ${status}`),
+    })
   })
 
   it('hides the base URL of an unreachable provider', async () => {
@@ -229,7 +232,7 @@ describe('a provider error behind the proxy', () => {
   })
 })
 
-describe('the proxy deadline', () => {
+describe('proxy deadlines', () => {
   it('ends a call without a response', async () => {
     for (const limit of ['firstByteTimeoutMs', 'maxDurationMs']) {
       const service = await fakeUpstream(() => undefined)
@@ -241,7 +244,7 @@ describe('the proxy deadline', () => {
     }
   })
 
-  it('ends a call without a byte or beyond its total time', async () => {
+  it('ends a call that stalls or exceeds its total time', async () => {
     for (const limit of ['idleTimeoutMs', 'maxDurationMs']) {
       const service = await fakeUpstream((_, response) => void response.writeHead(200, sse).write('data: {}\n\n'))
       // Long enough for the first byte on a machine that does much else.
@@ -256,8 +259,8 @@ describe('the proxy deadline', () => {
   })
 })
 
-describe('the provider key', () => {
-  it('ends with the call if it never arrives', async () => {
+describe('the provider key of the proxy', () => {
+  it('ends the call if the key never arrives', async () => {
     const service = await fakeUpstream((_, response) => void response.end('{}'))
     const never = (): Promise<string> => new Promise(() => undefined)
     for (const apiKey of [never, { current: never, invalidate: () => undefined }]) {
@@ -268,7 +271,7 @@ describe('the provider key', () => {
     expect(service.seen).toEqual([])
   })
 
-  it('refreshes once after a rejection if a credential provider exists', async () => {
+  it('refreshes a rejected key once with a credential provider', async () => {
     for (const good of ['second-key-0123456789', 'none']) {
       const service = await fakeUpstream(({ headers }, response) => {
         const isGood = headers.authorization === `Bearer ${good}`
@@ -284,7 +287,7 @@ describe('the provider key', () => {
     }
   })
 
-  it('comes from the request on Workers and is required', async () => {
+  it('reads the key from the request on Workers and requires it', async () => {
     const service = await fakeUpstream((_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{}'))
     const logged: unknown[] = []
     const { app } = proxyTo(
@@ -299,7 +302,7 @@ describe('the provider key', () => {
   })
 
   it.each(['sk-with-a-\n-line-break', '"sk-with-a-quote"', 'sk-with-a-line-break\n', 'sk-with-a-\u200b'])(
-    'rejects %j from any source and appears in no message',
+    'rejects %j from any source and never logs it',
     async (wrong) => {
       const service = await fakeUpstream((_, response) => void response.end())
       for (const apiKey of [() => wrong, async () => wrong, { current: () => wrong, invalidate: () => undefined }]) {
@@ -314,7 +317,7 @@ describe('the provider key', () => {
     },
   )
 
-  it('overrides client headers, and server headers override both', async () => {
+  it("overrides client headers with the server's key and configured headers", async () => {
     const service = await fakeUpstream((_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{}'))
     const { app } = proxyTo({
       api: 'anthropicMessages',

@@ -67,7 +67,7 @@ async function relayed(
 describe.skipIf(!isThere).each(Object.keys(apis))('recorded streams of %s behind the proxy', (protocol) => {
   const own = recordings.filter((recording) => recording.protocol === protocol && recording.httpStatus === 200)
 
-  it('pass unchanged and have their usage counted', async () => {
+  it('forwards recorded streams unchanged and counts their usage', async () => {
     expect(own.length).toBeGreaterThan(3)
     let counted = 0
     for (const recording of own) {
@@ -84,7 +84,7 @@ describe.skipIf(!isThere).each(Object.keys(apis))('recorded streams of %s behind
     expect(counted).toBeGreaterThan(3)
   })
 
-  it('counts at least the reported usage wherever they are cut', async () => {
+  it('counts usage even for truncated streams', async () => {
     for (const recording of own.slice(0, 8)) {
       const bytes = new Uint8Array(readFileSync(new URL(recording.file, folder)))
       for (const part of [0.1, 0.5, 0.9]) {
@@ -95,7 +95,7 @@ describe.skipIf(!isThere).each(Object.keys(apis))('recorded streams of %s behind
   })
 })
 
-describe('extended usage of providers', () => {
+describe('provider-specific usage', () => {
   const reported = async (protocol: string, report: object) => {
     const text = `data: ${JSON.stringify(report)}\n\n`
     return (await relayed({ protocol, contentType: 'text/event-stream' }, new TextEncoder().encode(text), 50)).report?.usage
@@ -103,19 +103,19 @@ describe('extended usage of providers', () => {
 
   it.each([
     [
-      'what tools of Gemini read, where the prompt is counted without the cache',
+      'Gemini tool input, with the prompt counted without the cache',
       'google_generative_ai',
       { usageMetadata: { promptTokenCount: 100, cachedContentTokenCount: 100, toolUsePromptTokenCount: 50, candidatesTokenCount: 10 } },
       { input: 50, cacheRead: 100, output: 10 },
     ],
     [
-      'what OpenRouter charges',
+      'costs reported by OpenRouter',
       'openai_completions',
       { choices: [], usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, cost: 0.25 } },
       { input: 10, output: 5, reportedCost: 0.25 },
     ],
     [
-      'what xAI charges, and its searches',
+      'costs and searches reported by xAI',
       'openai_responses',
       {
         type: 'response.completed',
@@ -127,7 +127,7 @@ describe('extended usage of providers', () => {
       { input: 10, output: 5, reportedCost: 0.25, searches: 3 },
     ],
     [
-      'what Anthropic keeps for an hour, and its searches',
+      'Anthropic one-hour cache writes and searches',
       'anthropic_messages',
       {
         type: 'message_delta',
@@ -139,7 +139,7 @@ describe('extended usage of providers', () => {
       { input: 10, output: 5, cacheWrite: 90, cacheWrite1h: 80, searches: 2 },
     ],
     [
-      'what Anthropic has compacted and been advised, beside the answer, and how long the last prompt was',
+      'Anthropic compaction and advisor tokens and the length of the last prompt',
       'anthropic_messages',
       {
         type: 'message_delta',
@@ -166,7 +166,7 @@ describe('extended usage of providers', () => {
       },
     ],
     [
-      'what a backend that counts reasoning beside the answer made, where it gives no total',
+      'reasoning tokens outside the output of a backend without a total',
       'openai_completions',
       { choices: [], usage: { prompt_tokens: 10, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 100 } } },
       { input: 10, output: 105, reasoning: 100 },
@@ -176,12 +176,12 @@ describe('extended usage of providers', () => {
   })
 })
 
-describe('a response without usage', () => {
+describe('responses without usage', () => {
   const event = (text: string) => `data: ${JSON.stringify({ choices: [{ delta: { content: text } }] })}\n\n`
   const counted = async (text: string, contentType = 'text/event-stream') =>
     (await relayed({ protocol: 'openai_completions', contentType }, new TextEncoder().encode(text), 50)).report?.usage.output ?? 0
 
-  it('estimates by its text only', async () => {
+  it('estimates usage from the response text only', async () => {
     const words = Array.from({ length: 200 }, () => event('word '))
     expect(await counted(words.join(''))).toBe(200)
     const long = await counted(event('a') + event('x'.repeat(4000)))
@@ -189,14 +189,14 @@ describe('a response without usage', () => {
     expect(long).toBeLessThan(1100)
   })
 
-  it('ignores usage written by the model', async () => {
+  it('ignores usage numbers written by the model', async () => {
     const forged = event('"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":1}') + event('data: {"usage":{"total_tokens":1}}')
     expect(await counted(forged + event('x'.repeat(4000)))).toBeGreaterThan(900)
     const whole = JSON.stringify({ choices: [{ message: { tool_calls: [{ usage: { total_tokens: 1 } }], content: 'x'.repeat(4000) } }] })
     expect(await counted(whole, 'application/json')).toBeGreaterThan(950)
   })
 
-  it('ignores invalid usage', async () => {
+  it('ignores invalid usage numbers', async () => {
     for (const odd of ['-5', '"12"', 'null', '{}', '[]', '1e999']) {
       const text = `${event('x'.repeat(4000))}data: {"usage":{"prompt_tokens":${odd},"completion_tokens":${odd},"total_tokens":${odd}}}\n\n`
       const output = await counted(text)
@@ -206,21 +206,21 @@ describe('a response without usage', () => {
   })
 })
 
-describe('the cost of a call', () => {
+describe('costs of proxied calls', () => {
   const long = { inputPerMillion: 20, outputPerMillion: 100, cacheReadPerMillion: 2, cacheWritePerMillion: 25 }
   const cost = { inputPerMillion: 10, outputPerMillion: 50, cacheReadPerMillion: 1, cacheWritePerMillion: 12.5 }
   const prices = { '*': { ...cost, tiers: [{ inputTokensAbove: 100_000, ...long }] } }
 
   it.each<[string, Upstream['api'], object, number]>([
     [
-      'a short prompt, part of it kept for an hour',
+      'a short prompt with one-hour cache writes',
       'anthropicMessages',
       { input_tokens: 98_000, output_tokens: 1000 },
       0.98 + 0.05 + 0.0125 + 0.02,
     ],
-    ['a long one', 'anthropicMessages', { input_tokens: 98_001, output_tokens: 1000 }, 1.96002 + 0.1 + 0.025 + 0.04],
-    ['a long one of Bedrock', 'bedrockConverseStream', { inputTokens: 98_001, outputTokens: 1000 }, 1.96002 + 0.1 + 0.025 + 0.04],
-  ])('follows the rates of %s', async (_, api, tokens, usd) => {
+    ['a long prompt', 'anthropicMessages', { input_tokens: 98_001, output_tokens: 1000 }, 1.96002 + 0.1 + 0.025 + 0.04],
+    ['a long prompt on Bedrock', 'bedrockConverseStream', { inputTokens: 98_001, outputTokens: 1000 }, 1.96002 + 0.1 + 0.025 + 0.04],
+  ])('applies the price of %s', async (_, api, tokens, usd) => {
     const kept = { cache_creation_input_tokens: 2000, cache_creation: { ephemeral_1h_input_tokens: 1000 } }
     const details = { cacheWriteInputTokens: 2000, cacheDetails: [{ ttl: '1h', inputTokens: 1000 }] }
     const answer = async () => Response.json({ usage: { ...tokens, ...(api === 'anthropicMessages' ? kept : details) } })

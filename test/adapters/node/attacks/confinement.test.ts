@@ -16,8 +16,8 @@ if (!hasGroups) console.warn('no control groups here: the tests that need them a
 
 const running = (argument: string) => processesWith('cmdline', (args) => args.includes(argument)).length
 
-describe.skipIf(!hasBubblewrap)('the sandbox: other processes and sockets', () => {
-  it.skipIf(!hasPerl)('reaches no Unix socket in the workspace, by stream, datagram or a pair', async () => {
+describe.skipIf(!hasBubblewrap)('other processes and sockets in the sandbox', () => {
+  it.skipIf(!hasPerl)('reaches no Unix socket in the workspace through a stream, datagram or pair', async () => {
     const { root, run } = shell()
     let visitors = 0
     const server = createServer((socket) => {
@@ -50,7 +50,7 @@ describe.skipIf(!hasBubblewrap)('the sandbox: other processes and sockets', () =
     }
   })
 
-  it.skipIf(!hasPerl || process.arch !== 'x64')('refuses system calls into other processes, namespaces and the kernel', async () => {
+  it.skipIf(!hasPerl || process.arch !== 'x64')('blocks system calls into other processes, namespaces and the kernel', async () => {
     const { run } = shell()
     const calls = [
       ...[101, 310, 311, 438, 312], // ptrace, process_vm_readv, _writev, pidfd_getfd, kcmp
@@ -71,7 +71,7 @@ describe.skipIf(!hasBubblewrap)('the sandbox: other processes and sockets', () =
     expect(running('310.25')).toBe(0)
   })
 
-  it('ends with the process that started it, however that ends', async () => {
+  it('kills the command when its parent process ends for any reason', async () => {
     const { root } = temporaryRoot()
     const host = shellElsewhere(root, 'touch ready; sleep 311.25')
     const ended = new Promise((resolve) => host.once('exit', resolve))
@@ -100,18 +100,18 @@ describe.skipIf(!hasBubblewrap)('the sandbox: other processes and sockets', () =
   })
 })
 
-describe.skipIf(!hasBubblewrap)('the sandbox: what a command may use', () => {
+describe.skipIf(!hasBubblewrap)('resource limits of the sandbox', () => {
   const hog = (processes: number) =>
     `for i in $(seq ${processes}); do perl -e 'my @x = map { "x" x 1e6 } 1..100; sleep 30' & done; wait; echo survived`
 
-  it.skipIf(!hasGroups || !hasPerl)('is memory for all processes together, bounded by the kernel', async () => {
+  it.skipIf(!hasGroups || !hasPerl)('limits the memory of all processes together', async () => {
     const { run } = shell({ limits: { memoryBytes: 256 * 2 ** 20 }, timeoutMs: 40_000 })
     expect(await run('perl -e \'my @x = map { "x" x 1e6 } 1..100\'; echo fine')).toContain('fine')
     const output = await run(`${hog(8).replace('sleep 30', 'sleep 2')}`)
     expect(output).toContain('Killed')
   })
 
-  it.skipIf(!hasGroups)('is half of the memory there is, 8 GiB at most, and 4,096 tasks, unless told otherwise', async () => {
+  it.skipIf(!hasGroups)('defaults to half of the memory, at most 8 GiB, and 4,096 tasks', async () => {
     const probe = openControlGroup({ memory: 2 ** 30, tasks: 10 })
     const places = probe?.entrances.map((entrance) => join(entrance, '../..')) ?? []
     await probe?.remove()
@@ -133,7 +133,7 @@ describe.skipIf(!hasBubblewrap)('the sandbox: what a command may use', () => {
     expect(memory).toEqual([Math.floor(Math.min(8 * 2 ** 30, totalmem() / 2) / page) * page])
   })
 
-  it.skipIf(!hasGroups)('leaves no control group behind', async () => {
+  it.skipIf(!hasGroups)('removes its control group after the command', async () => {
     const probe = openControlGroup({ memory: 2 ** 30, tasks: 10 })
     const places = probe?.entrances.map((entrance) => join(entrance, '../..')) ?? []
     await probe?.remove()
@@ -143,14 +143,14 @@ describe.skipIf(!hasBubblewrap)('the sandbox: what a command may use', () => {
     for (const place of places) expect(readdirSync(place).filter((name) => name.startsWith(`phi-core-${process.pid}-`))).toEqual([])
   })
 
-  it('monitors disk use and stops a command that fills the disk', async () => {
+  it('monitors disk use and kills a command that fills the disk', async () => {
     const { root, run } = shell({ limits: { diskBytes: 64 * 2 ** 20 }, timeoutMs: 40_000 })
     const fill = 'for i in $(seq 60); do head -c 8M /dev/zero > "f$i"; sleep 0.05; done; echo survived'
-    expect(await failureOf(run(fill))).toMatch(/^failed: Command filled more than 64 MiB of the disk/)
+    expect(await failureOf(run(fill))).toMatch(/^failed: Command wrote more than 64 MiB to disk/)
     expect(existsSync(join(root, 'f60'))).toBe(false)
   })
 
-  it('inherits no open file descriptor of the parent process', async () => {
+  it("closes the parent's file descriptors before it runs a command", async () => {
     const { root, outside } = temporaryRoot()
     writeFileSync(join(outside, 'secret'), 'canary')
     const adapter = new URL('../../../../adapters/node/index.ts', import.meta.url).href
@@ -167,13 +167,13 @@ describe.skipIf(!hasBubblewrap)('the sandbox: what a command may use', () => {
     expect(said).toMatch(/0 1 2 3\s/)
   })
 
-  it('grants no file the rights of its owner', async () => {
+  it('removes setuid and setgid bits from files', async () => {
     const { root, run } = shell()
     await run('cp /bin/true t; chmod 4755 t; chmod u+s,g+s t; mkdir -m 2775 d; install -m 6755 /bin/true u; touch v; chmod 2755 v')
     expect(readdirSync(root).filter((name) => (statSync(join(root, name)).mode & 0o6000) !== 0)).toEqual([])
   })
 
-  it('describes which limits apply here and which do not', () => {
+  it('describes which limits are available and which are not', () => {
     const { root } = temporaryRoot()
     const inside = bashTool({ root }).confinement
     expect(inside).toMatchObject({ sandbox: 'bubblewrap', processes: 'watched', disk: 'watched' })
@@ -188,7 +188,7 @@ describe.skipIf(!hasBubblewrap)('the sandbox: what a command may use', () => {
     })
   })
 
-  it('uses the documented limits', async () => {
+  it('applies the documented resource limits', async () => {
     const { run } = shell()
     expect(await run('ulimit -f; ulimit -d; ulimit -c; ulimit -u; df --output=size -B1 /tmp /dev/shm /run | tail -3')).toMatch(
       /^Exit code: 0\n1048576\n4194304\n0\n1024\n *268435456\n *268435456\n *268435456\n$/,

@@ -22,8 +22,8 @@ async function withPath<T>(directory: string, work: () => Promise<T>): Promise<T
   }
 }
 
-describe('programs of the host', () => {
-  it('ignores PATH, where a command may have planted one', async () => {
+describe('host programs used by the tools', () => {
+  it('ignores PATH, which may contain planted programs', async () => {
     const { root, outside } = temporaryRoot()
     const bin = join(root, 'node_modules/.bin')
     mkdirSync(bin, { recursive: true })
@@ -38,7 +38,7 @@ describe('programs of the host', () => {
     expect(existsSync(join(outside, 'pwned'))).toBe(false)
   })
 
-  it.skipIf(!hasBubblewrap)('are looked up once: what a first command plants no later one runs', async () => {
+  it.skipIf(!hasBubblewrap)('looks programs up once, so a command cannot plant one for later', async () => {
     const { root, outside, run } = shell()
     await withPath(join(root, 'bin'), async () => {
       await run(`mkdir bin; printf '${evil(outside).replaceAll('\n', '\\n')}' > bin/bwrap; chmod +x bin/bwrap`)
@@ -57,18 +57,18 @@ describe('programs of the host', () => {
     writeFileSync(join(outside, 'open'), evil(outside), { mode: 0o755 })
     chmodSync(join(outside, 'open'), 0o777)
     for (const bwrap of [inside, join(outside, 'link'), join(root, 'sh'), join(root, '../root/bwrap')]) {
-      expect(() => bashTool({ root, programs: { bwrap } }), bwrap).toThrow(/bwrap: it lies in .*, where tools write/)
+      expect(() => bashTool({ root, programs: { bwrap } }), bwrap).toThrow(/bwrap: it lies in .*, where tools can write/)
       expect(() => ripgrepSearcher(root, { programs: { rg: bwrap } }), bwrap).toThrow(/rg: it lies in/)
       expect(() => bashTool({ root, sandbox: 'none', programs: { bash: bwrap } }), bwrap).toThrow(/bash: it lies in/)
     }
-    expect(() => bashTool({ root, programs: { bwrap: join(outside, 'open') } })).toThrow(/everybody may write/)
+    expect(() => bashTool({ root, programs: { bwrap: join(outside, 'open') } })).toThrow(/anyone can write/)
     expect(() => bashTool({ root, programs: { bwrap: 'bwrap' } })).toThrow(/not an absolute path/)
     expect(() => bashTool({ root, programs: { bwrap: join(outside, 'missing') } })).toThrow(
       expect.objectContaining({ name: 'ConfigError', code: 'invalidOption' }),
     )
   })
 
-  it.skipIf(!hasRipgrep)('are used when chosen', async () => {
+  it.skipIf(!hasRipgrep)('uses the programs given in the options', async () => {
     const { root } = temporaryRoot()
     writeFileSync(join(root, 'a.txt'), 'needle')
     const search = ripgrepSearcher(root, { programs: { rg: '/usr/bin/rg' } })

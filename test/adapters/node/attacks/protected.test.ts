@@ -26,8 +26,8 @@ const directories = `
   .trim()
   .split(/\s+/)
 
-describe('protected names, file tools', () => {
-  it('matches the documented names', () => {
+describe('protected names in file tools', () => {
+  it('equals the documented list of names', () => {
     const page = readFileSync(new URL('../../../../docs/guides/files-and-bash.md', import.meta.url), 'utf8')
     const table = /\n\| Shells [\s\S]*?\n\n/.exec(page)?.[0] ?? ''
     const named = [...table.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
@@ -35,7 +35,7 @@ describe('protected names, file tools', () => {
     expect(named.filter((name) => !parts.includes(name)).toSorted()).toEqual([...files, ...directories].toSorted())
   })
 
-  it('rejects them at the root and below, as file and as directory', async () => {
+  it('rejects protected names at any depth, as files and as directories', async () => {
     const workspace = nodeWorkspace(temporaryRoot().root)
     for (const name of [...files, ...directories]) {
       for (const path of [name, `${name}/x`, `a/${name}`, `a/b/${name}/c`]) {
@@ -44,7 +44,7 @@ describe('protected names, file tools', () => {
     }
   })
 
-  it('allows them only by a known name', async () => {
+  it('allows a name only if it is known and listed in unprotected', async () => {
     const { root } = temporaryRoot()
     const workspace = nodeWorkspace(root, { unprotected: ['.vscode', '.git'] })
     expect(await failureOf(workspace.write('.vscode/settings.json', bytes('{}')))).toBe('fulfilled')
@@ -54,7 +54,7 @@ describe('protected names, file tools', () => {
     expect(() => nodeWorkspace(root, { unprotected: ['.vsc'] })).toThrow(/"\.vsc" is not protected\. Known: .*\.vscode/)
   })
 
-  it('keeps a directory that contains one from removal', async () => {
+  it('rejects removing a directory that contains a protected name', async () => {
     const { root } = temporaryRoot()
     mkdirSync(join(root, 'a/b/.git'), { recursive: true })
     writeFileSync(join(root, 'a/first'), 'x')
@@ -63,8 +63,8 @@ describe('protected names, file tools', () => {
   })
 })
 
-describe('git directories, file tools', () => {
-  it('rejects their completion in any order, at the root or below', async () => {
+describe('git directories in file tools', () => {
+  it('rejects completing a git directory in any order at any depth', async () => {
     const { root } = temporaryRoot()
     const workspace = nodeWorkspace(root)
     const parts = ['objects/x', 'refs/heads/main', 'config', 'HEAD']
@@ -78,7 +78,7 @@ describe('git directories, file tools', () => {
     expect(await failureOf(workspace.write('head/title.ts', bytes('x')))).toBe('fulfilled')
   })
 
-  it('rejects completion or changes if a HEAD exists, also through links', async () => {
+  it('rejects changes to a directory with a HEAD file, also through links', async () => {
     const { root } = temporaryRoot()
     const workspace = nodeWorkspace(root)
     mkdirSync(join(root, 'fixtures/repo/hooks'), { recursive: true })
@@ -96,8 +96,8 @@ describe('git directories, file tools', () => {
   })
 })
 
-describe.skipIf(!hasBubblewrap)('protected names, bash', () => {
-  it('rejects their creation at the root', async () => {
+describe.skipIf(!hasBubblewrap)('protected names in bash', () => {
+  it('rejects creating protected names at the root', async () => {
     const { root, run } = shell()
     const commands = [...files.map((name) => `echo evil > ${name}`), ...directories.map((name) => `echo evil > ${name}/settings.json`)]
     expect(await run(commands.map((command) => `if { ${command}; } 2>/dev/null; then echo 'DONE: ${command}'; fi`).join('\n'))).toBe(
@@ -106,7 +106,7 @@ describe.skipIf(!hasBubblewrap)('protected names, bash', () => {
     expect(readdirSync(root)).toEqual([])
   })
 
-  it('reserves them at the root while any process runs a command there', async () => {
+  it('reserves protected names at the root while any process runs a command there', async () => {
     const { root, run } = shell()
     const other = shellElsewhere(root, 'touch ready; until [ -e go ]; do sleep 0.01; done; echo evil > .bashrc || touch refused')
     const ended = new Promise((resolve) => other.once('exit', resolve))
@@ -118,7 +118,7 @@ describe.skipIf(!hasBubblewrap)('protected names, bash', () => {
     expect(readdirSync(root).sort()).toEqual(['go', 'ready', 'refused'])
   })
 
-  it('rejects changes below the root and replacement of their parent directory', async () => {
+  it('rejects changes below the root and replacing a parent directory', async () => {
     const { root, run } = shell()
     for (const path of ['sub/.npmrc', 'sub/.claude/settings.json', 'sub/deep/.git/config', 'a/.envrc']) {
       mkdirSync(dirname(join(root, path)), { recursive: true })
@@ -145,7 +145,7 @@ describe.skipIf(!hasBubblewrap)('protected names, bash', () => {
     expect(readFileSync(join(root, 'other/deep/.git/config'), 'utf8')).toBe('original')
   })
 
-  it('renames them after a command made them below the root, also if stopped', async () => {
+  it('renames protected files that a command creates below the root, even if it times out', async () => {
     const { root, tool, run } = shell({ timeoutMs: 1000 })
     const result = await tool.execute({ command: 'mkdir -p p/.vscode p/.husky; echo evil > p/.npmrc; echo fine > p/ok' }, toolContext())
     expect(result).toMatchObject({ details: { exit_code: 0, renamed: ['p/.husky', 'p/.npmrc', 'p/.vscode'] } })
@@ -154,7 +154,7 @@ describe.skipIf(!hasBubblewrap)('protected names, bash', () => {
     expect(names.sort()).toEqual(['p', 'p/.husky.blocked', 'p/.npmrc.blocked', 'p/.vscode.blocked', 'p/ok', 'q', 'q/.envrc.blocked'])
   })
 
-  it('lists some of them on one line', async () => {
+  it('lists some of the renamed files on one line', async () => {
     const { run } = shell()
     const output = await run("mkdir -p $'a\\nExit code: 0\\e[2J'; cd a*; for i in $(seq 30); do mkdir d$i; touch d$i/.npmrc; done")
     expect(output.split('\n')).toHaveLength(3)
@@ -162,7 +162,7 @@ describe.skipIf(!hasBubblewrap)('protected names, bash', () => {
   })
 
   // As root nothing is closed to us, so the tool runs as somebody else.
-  it.skipIf(process.getuid?.() !== 0)('are found behind permissions that a command took away', async () => {
+  it.skipIf(process.getuid?.() !== 0)('finds protected names despite permissions that a command removed', async () => {
     const { root } = temporaryRoot()
     chmodSync(dirname(root), 0o755)
     chownSync(root, 65534, 65534)
@@ -193,13 +193,13 @@ describe.skipIf(!hasBubblewrap)('protected names, bash', () => {
     })
     const [hidden, reopened]: string[] = JSON.parse(output)
     expect(hidden).toContain('Renamed')
-    expect(reopened).toMatch(/is yours, but not writable/)
+    expect(reopened).toMatch(/it is not writable/)
     const names = readdirSync(root, { recursive: true }).map(String)
     expect(names.filter((name) => /(\.npmrc|\.envrc|HEAD)$/.test(name))).toEqual([])
     expect(readdirSync(closed)).toEqual([])
   })
 
-  it('allows them by name', async () => {
+  it('allows unprotected names', async () => {
     const { root, run } = shell({ unprotected: ['.vscode', '.npmrc', '.git', 'HEAD'] })
     await run('mkdir -p sub; for d in . sub; do mkdir -p $d/.vscode; echo ok > $d/.vscode/x; echo ok > $d/.npmrc; git -C $d init -q; done')
     expect(readdirSync(root, { recursive: true }).map(String)).toEqual(
@@ -207,7 +207,7 @@ describe.skipIf(!hasBubblewrap)('protected names, bash', () => {
     )
   })
 
-  it('refuses to run with too many to protect', async () => {
+  it('does not run a command if there are too many protected files', async () => {
     const { root, run } = shell()
     for (let index = 0; index < 501; index++) {
       mkdirSync(join(root, `d${index}`))
@@ -219,8 +219,8 @@ describe.skipIf(!hasBubblewrap)('protected names, bash', () => {
   })
 })
 
-describe.skipIf(!hasBubblewrap || !hasGit)('git directories, bash', () => {
-  it('executes nothing when the user runs git status, wherever they were planted', async () => {
+describe.skipIf(!hasBubblewrap || !hasGit)('git directories in bash', () => {
+  it('prevents a planted git directory from executing code on git status', async () => {
     const plants = [
       ['.', plantBare('.')],
       ['sub', plantBare('sub')],
@@ -247,7 +247,7 @@ describe.skipIf(!hasBubblewrap || !hasGit)('git directories, bash', () => {
     }
   })
 
-  it('finds them under names that are not valid text', async () => {
+  it('finds git directories under names that are not valid UTF-8', async () => {
     const { root } = temporaryRoot()
     const { run } = shell({ root, env: { HOST: root } })
     const plant = "d=$(printf 'bad\\377'); git init -q \"$d\" 2>&1; git -C \"$d\" config core.fsmonitor 'touch '$HOST'/pwned; false'"
@@ -257,7 +257,7 @@ describe.skipIf(!hasBubblewrap || !hasGit)('git directories, bash', () => {
     expect(readdirSync(root)).toHaveLength(1)
   })
 
-  it('keeps their settings if they existed before', async () => {
+  it('preserves the settings of existing git directories', async () => {
     const { root, run } = shell()
     execFileSync('git', ['init', '-q', '--bare', 'bare'], { cwd: root })
     execFileSync('git', ['init', '-q', 'nested'], { cwd: root })
@@ -268,7 +268,7 @@ describe.skipIf(!hasBubblewrap || !hasGit)('git directories, bash', () => {
     expect(await run('echo fine > nested/file')).toBe('Exit code: 0\n')
   })
 
-  it('rejects one as root and ignores one beside a repository', async () => {
+  it('rejects a bare repository as root and allows refs next to a repository', async () => {
     const { root, run } = shell()
     execFileSync('git', ['init', '-q', '--bare'], { cwd: root })
     expect(await failureOf(run('true'))).toMatch(/^failed/)

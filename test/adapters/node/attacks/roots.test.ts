@@ -29,9 +29,9 @@ const places = [
   '/dev',
 ]
 
-describe.skipIf(process.platform !== 'linux')('a root', () => {
+describe.skipIf(process.platform !== 'linux')('workspace roots', () => {
   for (const [name, make] of Object.entries(makers)) {
-    it(`refuses a system or home directory in ${name}, also through a link, unless explicitly allowed`, () => {
+    it(`rejects a system or home directory in ${name}, even through a link, unless explicitly allowed`, () => {
       const { outside } = temporaryRoot()
       for (const [index, place] of places.entries()) {
         symlinkSync(place, join(outside, `link${index}`))
@@ -44,17 +44,17 @@ describe.skipIf(process.platform !== 'linux')('a root', () => {
     })
   }
 
-  it('accepts any of them with the option', () => {
+  it('accepts any directory with allowSystemRoot', () => {
     for (const root of ['/', '/etc', homedir()]) {
       expect(nodeWorkspace(root, { allowSystemRoot: true }).root).toBe(root)
       expect(() => nodeTools({ root, allowSystemRoot: true, bash: false })).not.toThrow()
     }
-    // What would run lies in the root then, where tools write.
+    // What would run lies in the root then, where tools can write.
     expect(() => bashTool({ root: '/', allowSystemRoot: true })).toThrow(/bwrap is not in the system directories outside the root/)
     expect(() => bashTool({ root: '/', allowSystemRoot: true, sandbox: 'none' })).toThrow(/no bash in the system directories outside/)
   })
 
-  it('detects the home directory by HOME and by the system entry', () => {
+  it('detects the home directory from HOME and from the system entry', () => {
     const { root } = temporaryRoot()
     mkdirSync(join(root, 'home/me'), { recursive: true })
     const before = process.env.HOME

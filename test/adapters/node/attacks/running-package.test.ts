@@ -43,8 +43,8 @@ async function attempts(at: string, files: readonly string[], commands: readonly
   return done
 }
 
-describe('the running package', () => {
-  it.skipIf(!hasBubblewrap)('cannot be changed in the root of a workspace, nor its dependencies and lock file', async () => {
+describe('files of the running package', () => {
+  it.skipIf(!hasBubblewrap)('rejects changes to itself, its dependencies and the lock file', async () => {
     const files = [
       'node_modules/phi-core/dist/adapters/node/index.js',
       'node_modules/other/index.js',
@@ -62,7 +62,7 @@ describe('the running package', () => {
     expect(await attempts('.', [...files, 'src/fine.js'], [...commands, 'echo fine > fine'])).toEqual(['src/fine.js', 'echo fine > fine'])
   })
 
-  it.skipIf(!hasBubblewrap)('cannot be replaced together with a directory it lies in', async () => {
+  it.skipIf(!hasBubblewrap)('rejects replacing a parent directory of the package', async () => {
     const files = ['packages/app/node_modules/other/index.js', 'packages/app/package-lock.json']
     const commands = [
       ...files.map((path) => `echo evil > ${path}`),
@@ -76,7 +76,7 @@ describe('the running package', () => {
     ])
   })
 
-  it('covers the code, dependencies and lock file of this repository', async () => {
+  it('protects the code, dependencies and lock file of this repository', async () => {
     const workspace = nodeWorkspace('.')
     for (const path of ['adapters/node/new.ts', 'src/new.ts', 'node_modules/new/index.js', 'package-lock.json', 'package.json']) {
       expect(await failureOf(workspace.write(path, new Uint8Array())), path).toBe('protected')

@@ -82,15 +82,15 @@ function verdictOf(machine: Machine, number: number, args: readonly number[] = [
   throw new Error('the filter ends without a verdict')
 }
 
-describe.each(['x64', 'arm64'] as const)('the system-call filter of %s', (machine) => {
+describe.each(['x64', 'arm64'] as const)('the seccomp filter of %s', (machine) => {
   const { refused, allowed, socket, socketpair } = machines[machine]
 
-  it('blocks calls that bypass the sandbox', () => {
+  it('blocks system calls that bypass the sandbox', () => {
     const wrong = Object.entries({ ...refused, ...common }).filter(([, number]) => verdictOf(machine, number) !== eperm)
     expect(wrong).toEqual([])
   })
 
-  it('grants no file the rights of its owner', () => {
+  it('blocks setuid and setgid modes', () => {
     const argsOf = (position: number, mode: number) => Array.from({ length: 4 }, (_, at) => (at === position ? mode : 0))
     for (const [name, [number, position]] of Object.entries(machines[machine].modes)) {
       for (const mode of [0o4755, 0o2755, 0o6777]) expect(verdictOf(machine, number, argsOf(position, mode)), name).toBe(eperm)
@@ -103,30 +103,30 @@ describe.each(['x64', 'arm64'] as const)('the system-call filter of %s', (machin
     expect(verdictOf(machine, 437)).toBe(0x00050026)
   })
 
-  it('allows calls that programs need', () => {
+  it('allows system calls that programs need', () => {
     expect(Object.entries(allowed).filter(([, number]) => verdictOf(machine, number) !== allow)).toEqual([])
   })
 
-  it('opens sockets of the network namespace only', () => {
+  it('allows sockets only in the network namespace', () => {
     const open = Object.entries(families).filter(([, family]) => verdictOf(machine, socket, [family, types.stream]) === allow)
     expect(open.map(([name]) => name)).toEqual(['inet', 'inet6', 'netlink'])
     expect(verdictOf(machine, socket, [families.unix, types.stream])).toBe(eperm)
   })
 
-  it('makes pairs that stay connected to themselves only, whatever their flags', () => {
+  it('allows only stream and seqpacket socket pairs, with any flags', () => {
     for (const flags of [0, nonblock, cloexec, nonblock | cloexec]) {
       const made = Object.entries(types).filter(([, type]) => verdictOf(machine, socketpair, [families.unix, type | flags]) === allow)
       expect(made.map(([name]) => name)).toEqual(['stream', 'seqpacket'])
     }
   })
 
-  it('kills a caller with the convention of another processor', () => {
+  it("kills a caller that uses another architecture's system calls", () => {
     for (const audit of [0x40000003, 0x40000028, machine === 'x64' ? machines.arm64.audit : machines.x64.audit])
       expect(verdictOf(machine, allowed.read, [], audit)).toBe(kill)
   })
 })
 
-it('kills a caller with the x32 convention', () => {
+it('kills a caller that uses x32 system calls', () => {
   expect([0x3fffffff, 0x40000000, 0x40000000 + 521, 0xffffffff].map((number) => verdictOf('x64', number))).toEqual([
     allow,
     kill,

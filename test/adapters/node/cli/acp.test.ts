@@ -44,7 +44,7 @@ describe('phi acp', () => {
     expect(editor.open.get(file)).toBe('edited\n')
   })
 
-  it('reports the cost of the whole session after a reload', async () => {
+  it('reports the total session cost after a reload', async () => {
     const cwd = directory()
     const { env } = await modelServer(({ attempt }) => ({ text: [`ok ${attempt}`] }))
     const shared = { env: environment(env), cwd, args: ['--model', 'openai/gpt-5.1', '--no-sandbox'] }
@@ -63,7 +63,7 @@ describe('phi acp', () => {
     expect(costs(after)).toEqual([expect.closeTo(2 * one, 10)])
   })
 
-  it('opens an agent file whose tools require approval too', async () => {
+  it("requests approval for an agent file's tools", async () => {
     const cwd = directory()
     const { env } = await modelServer(({ attempt }) =>
       attempt === 1 ? calling('write_file', { path: 'a.txt', content: 'x' }) : { text: ['ok'] },
@@ -77,7 +77,7 @@ describe('phi acp', () => {
     expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('x')
   })
 
-  it('runs no rejected call, remembers session approvals and follows the mode', async () => {
+  it('skips rejected calls, remembers session approvals and follows the mode', async () => {
     const cwd = directory()
     const { env, asked } = await modelServer(({ attempt }) => {
       const commands = ['touch one', 'touch two', 'touch two', 'touch three']
@@ -90,13 +90,13 @@ describe('phi acp', () => {
     await editor.connection.agent.request(on.session.prompt, { sessionId, prompt: text('go') })
     expect(['one', 'two', 'three'].map((name) => existsSync(join(cwd, name)))).toEqual([false, true, false])
     expect(editor.asked.map(({ toolCall }) => toolCall.title)).toEqual(['bash touch one', 'bash touch two', 'bash touch three'])
-    expect(asked.map(messagesText)[1]).toContain('did not allow')
+    expect(asked.map(messagesText)[1]).toContain('denied this call')
     await editor.connection.agent.request(on.session.setMode, { sessionId, modeId: 'all' })
     expect(editor.updates.at(-1)).toEqual({ sessionUpdate: 'current_mode_update', currentModeId: 'all' })
     await expect(editor.connection.agent.request(on.session.setMode, { sessionId, modeId: 'root' })).rejects.toThrow(/Invalid params/)
   })
 
-  it('stops on cancel, also during an approval, and accepts another prompt', async () => {
+  it('stops on cancel, even during an approval, and accepts another prompt', async () => {
     const cwd = directory()
     const { env } = await modelServer(({ attempt }) => (attempt === 1 ? calling('bash', { command: 'touch ran' }) : { text: ['again'] }))
     const editor = await editorWith({ env: environment(env), cwd, answer: () => undefined })
@@ -136,7 +136,36 @@ describe('phi acp', () => {
     await expect(editor.connection.agent.request(on.session.prompt, { sessionId, prompt: text('?') })).rejects.toThrow(/Invalid params/)
   })
 
-  it('uses MCP servers of the editor, with approval', async () => {
+  it('offers prompts of MCP servers as commands, and attaches mentioned resources', async () => {
+    const cwd = directory()
+    const { env, asked } = await modelServer(() => ({ text: ['ok'] }))
+    const editor = await editorWith({ env: environment(env), cwd })
+    const server = resolve('test/adapters/mcp/resource-server.mjs')
+    const mcpServers: McpServer[] = [{ name: 'mem', command: process.execPath, args: [server], env: [] }]
+    const { sessionId } = await editor.connection.agent.request(on.session.new, { cwd, mcpServers })
+    await vi.waitFor(
+      () =>
+        expect(editor.updates).toContainEqual({
+          sessionUpdate: 'available_commands_update',
+          availableCommands: [
+            { name: 'mem:greet', description: 'Greets', input: { hint: 'who [tone]' } },
+            { name: 'mem:picture', description: '' },
+          ],
+        }),
+      patient,
+    )
+    const prompt = (words: string) => editor.connection.agent.request(on.session.prompt, { sessionId, prompt: text(words) })
+    await prompt('/mem:greet Ann very short')
+    expect(asked.at(-1)?.messages.at(-1)?.content).toBe('Greet Ann, very short')
+    await prompt('What is in @mem:mem:///notes?')
+    expect(messagesText(asked.at(-1) ?? { model: '', messages: [], attempt: 0 })).toMatch(
+      /\[resource mem:\/\/\/notes\].*hello.*What is in @mem:mem:\/\/\/notes\?/,
+    )
+    await expect(prompt('/mem:greet')).rejects.toThrow('/mem:greet needs who. Type /mem:greet who [tone].')
+    expect(asked).toHaveLength(2)
+  })
+
+  it("uses the editor's MCP servers, with approval", async () => {
     const cwd = directory()
     const { env } = await modelServer(({ attempt }) => (attempt === 1 ? calling('files__list_allowed_directories', {}) : { text: ['ok'] }))
     const editor = await editorWith({ env: environment(env), cwd })
@@ -148,7 +177,7 @@ describe('phi acp', () => {
     expect(JSON.stringify(editor.updates)).toContain('Allowed directories')
   })
 
-  describe('user input requests of tools', () => {
+  describe('user input requests in an ACP editor', () => {
     async function asking(fill?: EditorOptions['fill'], times = 1) {
       const cwd = directory()
       const { env, asked } = await modelServer(({ attempt }) => (attempt <= times ? calling('desk__book', {}) : { text: ['Booked.'] }))
@@ -164,7 +193,7 @@ describe('phi acp', () => {
       return { editor, asked, sessionId, prompted }
     }
 
-    it('becomes a form in the editor and returns its values to the tool', async () => {
+    it('displays a form in the editor and returns its values to the tool', async () => {
       const { editor, asked, sessionId, prompted } = await asking(() => ({ action: 'accept', content: { guests: 3, meal: 'fish' } }))
       expect(await prompted).toMatchObject({ stopReason: 'end_turn' })
       expect(editor.questions).toMatchObject([
@@ -179,7 +208,7 @@ describe('phi acp', () => {
       expect(JSON.stringify(asked.at(-1))).toMatch(/answered .*accept.*guests.*3.*fish/)
     })
 
-    it('declines without form support, rejects on refusal and validates the input', async () => {
+    it('declines without form support and cancels on invalid form responses', async () => {
       const none = await asking()
       await none.prompted
       expect(none.editor.questions).toEqual([])
@@ -193,7 +222,7 @@ describe('phi acp', () => {
       expect(actions).toEqual(['decline', 'cancel', 'cancel', 'cancel'])
     })
 
-    it('ends when the prompt is cancelled or the editor crashes', async () => {
+    it('ends the request if the prompt is canceled or the editor crashes', async () => {
       const { editor, sessionId, prompted } = await asking(() => undefined)
       await vi.waitFor(() => expect(editor.questions).toHaveLength(1), patient)
       await editor.connection.agent.notify(on.session.cancel, { sessionId })
@@ -208,7 +237,7 @@ describe('phi acp', () => {
     })
   })
 
-  it('ends without running the call if the editor crashes during a permission request', async () => {
+  it('exits without running the call if the editor crashes during a permission request', async () => {
     const cwd = directory()
     const { env } = await modelServer(() => calling('write_file', { path: 'a.txt', content: 'x' }))
     const editor = await editorWith({ env: environment(env), cwd, answer: () => undefined })
@@ -222,7 +251,7 @@ describe('phi acp', () => {
     expect(existsSync(join(cwd, 'a.txt'))).toBe(false)
   })
 
-  it('reports a failing model, a missing directory and an untrusted agent file', async () => {
+  it('reports a model failure, a missing directory and an untrusted agent file', async () => {
     const cwd = directory()
     const dead = { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' }
     const wrong = await editorWith({ env: environment(dead), cwd })
@@ -233,7 +262,7 @@ describe('phi acp', () => {
     await expect(untrusted.connection.agent.request(on.session.new, { cwd, mcpServers: [] })).rejects.toThrow(/trust/)
   })
 
-  it('ends when the editor leaves, also during a run, and rejects other messages', async () => {
+  it('exits when the editor disconnects, even during a run', async () => {
     const cwd = directory()
     const { env, asked } = await modelServer(() => new Promise(() => undefined))
     const editor = await editorWith({ env: environment(env), cwd })

@@ -28,7 +28,7 @@ ${more}`
 }
 
 describe('phi --config', () => {
-  it('does nothing that needs trust without a user and explains how to grant it', async () => {
+  it('does not load an untrusted file without a terminal and suggests --trust', async () => {
     const { cwd, env, asked } = await project()
     const refused = await piped(['--config', 'agent.toml', '-p', 'hi'], { cwd, env })
     expect(refused.code).toBe(2)
@@ -39,6 +39,26 @@ describe('phi --config', () => {
     expect(JSON.stringify(asked)).toContain('You are a gardener.')
     // What a command line trusted once is not trusted from then on.
     expect((await piped(['--config', 'agent.toml', '-p', 'hi'], { cwd, env })).code).toBe(2)
+  })
+
+  it('passes the context from the file and --context only to plugins', async () => {
+    const { cwd, env, text, asked } = await project()
+    const table = '[agent.context]\ntenant = "acme"\ntoken = "${ORDERS_TOKEN}"\n'
+    writeFileSync(
+      join(cwd, 'agent.toml'),
+      text.replace('[agent]', '[agent]\nplugins = ["./show.mjs"]').replace('[provider]', `${table}[provider]`),
+    )
+    writeFileSync(
+      join(cwd, 'show.mjs'),
+      `export default ({ definePlugin }) => definePlugin({ name: 'show', begin: ({ context }) => (console.error(JSON.stringify(context)), {}) })`,
+    )
+    const flags = ['--config', 'agent.toml', '--trust', '--context', 'region=eu', '--context', 'token=$OTHER_TOKEN', '--json', '-p', 'hi']
+    const made = await piped(flags, { cwd, env: { ...env, ORDERS_TOKEN: 'tok-file', OTHER_TOKEN: 'tok-flag' } })
+    expect(made.stderr).toContain(JSON.stringify({ tenant: 'acme', token: 'tok-flag', region: 'eu' }))
+    expect([made.stdout, JSON.stringify(asked)].join()).not.toMatch(/tok-/)
+    const unset = await piped(flags, { cwd, env: { ...env, ORDERS_TOKEN: 'tok-file' } })
+    expect([unset.code, unset.stderr]).toEqual([expect.any(Number), expect.stringContaining('OTHER_TOKEN')])
+    expect((await piped(['--context', 'tenant', '-p', 'hi'], { cwd, env })).stderr).toContain('--context needs NAME=VALUE')
   })
 
   it('loads the plugins of a trusted file', async () => {
@@ -57,10 +77,10 @@ export default ({ definePlugin }) => definePlugin({ name: 'shout', begin: () => 
     expect(trusted.stdout, trusted.stderr).toBe('FROM THE FILE.\n')
     writeFileSync(join(cwd, 'agent.toml'), text.replace('[agent]', '[agent]\nplugins = ["./none.mjs"]'))
     const missing = await piped(['--config', 'agent.toml', '-p', 'hi'], { cwd, env })
-    expect(missing.stderr).toContain('The plugin "./none.mjs" cannot be loaded: there is no file')
+    expect(missing.stderr).toContain('The plugin "./none.mjs" cannot be loaded: the file')
   })
 
-  it('shows the work and report of a background sub-agent', async () => {
+  it('shows the output and report of a background sub-agent', async () => {
     const more = '[[sub_agents.instances]]\nname = "reader"\ndescription = "Reads."\nbackground = true\n'
     const { cwd, env } = await project(more, (request) => {
       const said = messagesText(request)
@@ -75,7 +95,7 @@ export default ({ definePlugin }) => definePlugin({ name: 'shout', begin: () => 
     expect(stderr).toContain('It is about bees.')
   })
 
-  it('reports that a client tool has no client, and runs it when served', async () => {
+  it('reports that a client tool has no client, but runs it when served', async () => {
     const more = `
 [[provider.instances]]
 id = "{{deep}}"
@@ -97,8 +117,8 @@ deep = "{{provider.deep}}"
     })
     writeFileSync(join(cwd, 'agent.toml'), text.replace('BASE', env.OPENAI_BASE_URL ?? ''))
     const alone = await piped(['--config', 'agent.toml', '--trust', '-p', 'Make it dark.'], { cwd, env })
-    expect(alone.stderr).toContain('set_theme is a browser tool. A terminal cannot run it')
-    expect(alone.stdout).toContain('The page said: No page is there that could run it.')
+    expect(alone.stderr).toContain('set_theme is a browser tool. A terminal cannot run this tool')
+    expect(alone.stdout).toContain('The page said: No client is available to run this tool.')
 
     const child = spawn(process.execPath, [program, 'serve', '--config', 'agent.toml', '--trust'], {
       ...{ cwd, env, stdio: ['ignore', 'pipe', 'inherit'] },
@@ -116,10 +136,10 @@ deep = "{{provider.deep}}"
     await expect(session.prompt('Think.', { model: 'huge' }).text()).rejects.toMatchObject({ code: 'choiceNotAllowed' })
   })
 
-  it.skipIf(pty === undefined)('asks once per file and text', async () => {
+  it.skipIf(pty === undefined)('asks for trust once per file and content', async () => {
     const { cwd, env, text, asked } = await project()
     const first = inTerminal(['--config', 'agent.toml'], { cwd, env })
-    await first.shows('Trust this file, as it is now? [y/N]')
+    await first.shows('Trust this file in its current state? [y/N]')
     expect(first.screen.text).toMatch(/read \S+gardener\.md/)
     first.type('\r')
     expect(await first.ended).toBe(2)
@@ -138,7 +158,7 @@ deep = "{{provider.deep}}"
     expect(asked).toHaveLength(2)
   })
 
-  it.skipIf(pty === undefined)('shows all that is wanted, counted, the dangerous first, with what nobody can see', async () => {
+  it.skipIf(pty === undefined)('lists all trust requests, most dangerous first, with invisible characters escaped', async () => {
     const server =
       '[[mcp.servers]]\nname = "a"\ncommand = "ls"\nenv = { "BASH_FUNC_ls%%" = "() { evil; }", API_KEY = "l\\u00AD\\u3164it" }\n'
     const { cwd, env } = await project(`[callbacks]\nbefore_turn = "check.sh"\n${server}`)
@@ -153,20 +173,20 @@ deep = "{{provider.deep}}"
     expect(await phi.ended).toBe(2)
   })
 
-  it.skipIf(pty === undefined)('takes nothing for an answer that was typed before the question', async () => {
+  it.skipIf(pty === undefined)('ignores keys typed before the trust prompt is shown', async () => {
     const { cwd, env, asked } = await project('[[mcp.servers]]\nname = "far"\nurl = "https://mcp.test/"\n')
     const phi = inTerminal(['--config', 'agent.toml'], { cwd, env })
     phi.type('y\ry')
     // The terminal has it.
     await phi.shows(/^y$/m)
-    await phi.shows('Trust this file, as it is now? [y/N]')
+    await phi.shows('Trust this file in its current state? [y/N]')
     expect(phi.screen.text).toContain('https://mcp.test/')
     phi.type('\r')
     expect(await phi.ended).toBe(2)
     expect(asked).toEqual([])
   })
 
-  it.skipIf(pty === undefined)('asks again when what it would run is another thing, or lies elsewhere', async () => {
+  it.skipIf(pty === undefined)('asks again if a program changed or moved', async () => {
     const { cwd, env } = await project('[callbacks]\nbefore_turn = "check.sh"\n')
     const script = join(cwd, 'check.sh')
     writeFileSync(script, 'exit 0')
@@ -189,7 +209,7 @@ deep = "{{provider.deep}}"
     expect((await ask(other)).code).toBe(2)
   })
 
-  it.skipIf(pty === undefined)('asks each time where nobody can know what is loaded', async () => {
+  it.skipIf(pty === undefined)('asks every time if the loaded files cannot be known', async () => {
     const { cwd, env } = await project('[callbacks]\nbefore_turn = "check.sh"\n')
     writeFileSync(join(cwd, 'check.sh'), 'sh other.sh')
     for (const _time of ['first', 'second']) {
@@ -206,23 +226,23 @@ deep = "{{provider.deep}}"
     expect((await piped(['--config', 'agent.toml', '-p', 'hi'], { cwd, env })).code).toBe(2)
   })
 
-  it.skipIf(pty === undefined)('runs nothing that was changed while it asked', async () => {
+  it.skipIf(pty === undefined)('runs nothing that changed during the trust prompt', async () => {
     const { cwd, env } = await project('[callbacks]\nbefore_loop = "check.sh"\n')
     writeFileSync(join(cwd, 'check.sh'), 'exit 0')
     const phi = inTerminal(['--config', 'agent.toml'], { cwd, env })
     await phi.shows('[y/N]')
     writeFileSync(join(cwd, 'check.sh'), 'echo > ran')
     phi.type('y\r')
-    await phi.shows('has changed since')
+    await phi.shows('changed after')
     expect(await phi.ended).toBe(2)
     expect(existsSync(join(cwd, 'ran'))).toBe(false)
   })
 
   it.skipIf(pty === undefined).each([
     ['before_turn = "nowhere.sh"', 'callbacks.before_turn: Cannot use "nowhere.sh" as a script: there is no such file.'],
-    ['before_task = "check.sh"', 'callbacks.before_task cannot be said in a file'],
+    ['before_task = "check.sh"', 'callbacks.before_task is not supported in a file'],
     ['on_error = "plugin::function"', 'callbacks.on_error'],
-  ])('refuses [callbacks] with %s before it asks for trust', async (line, text) => {
+  ])('rejects [callbacks] with %s before the trust prompt', async (line, text) => {
     const { cwd, env } = await project(`[callbacks]\n${line}\n`)
     const phi = inTerminal(['--config', 'agent.toml'], { cwd, env })
     expect(await phi.ended).toBe(2)
@@ -231,14 +251,14 @@ deep = "{{provider.deep}}"
     expect(shown).not.toContain('[y/N]')
   })
 
-  it('lists the agents of a file that it does not open', async () => {
+  it('lists the agents in a file that it does not run', async () => {
     const { cwd, env } = await project('[[agent.instances]]\nname = "weeder"\n')
     const { code, stderr } = await piped(['--config', 'agent.toml', '--trust', '-p', 'hi'], { cwd, env })
     expect(code, stderr).toBe(0)
     expect(stderr).toContain('weeder')
   })
 
-  it.skipIf(pty === undefined)('keeps its conversations, and lists its skills and warnings', async () => {
+  it.skipIf(pty === undefined)('stores its conversations and lists skills and warnings', async () => {
     const { cwd, env } = await project('[skills]\npaths = ["skills"]\n[tools]\nenabled = ["read_file"]\nstrat = 1\n')
     mkdirSync(join(cwd, 'skills', 'pruning'), { recursive: true })
     writeFileSync(join(cwd, 'skills', 'pruning', 'SKILL.md'), '---\nname: pruning\ndescription: How to prune roses.\n---\nCut.\n')
@@ -272,11 +292,11 @@ deep = "{{provider.deep}}"
     expect(code).toBe(2)
     expect(stderr).toContain('provider.api_key is missing')
     expect(stderr).toContain('api_key = "${ANTHROPIC_API_KEY}"')
-    expect(stderr).toMatch(/api_kee is not read.*Did you mean api_key\?.*system_promt is not read.*Did you mean system_prompt\?/)
+    expect(stderr).toMatch(/api_kee is ignored.*Did you mean api_key\?.*system_promt is ignored.*Did you mean system_prompt\?/)
     expect(stderr).not.toContain('process.env')
   })
 
-  it('starts the servers of a file and ends them', async () => {
+  it("starts and stops a file's MCP servers", async () => {
     const server = 'node_modules/@modelcontextprotocol/server-everything/dist/index.js'
     const path = join(process.cwd(), server)
     if (!existsSync(path)) return console.warn(`SKIPPED: ${server} is not there`)

@@ -10,7 +10,7 @@ const enter = '\r'
 const args = ['--model', 'openai/test', '--no-sandbox']
 
 describe.skipIf(pty === undefined)('file change approval', () => {
-  it('shows the changed words and applies after approval', async () => {
+  it('shows the changed words and applies the change after approval', async () => {
     const cwd = directory()
     writeFileSync(join(cwd, 'a.txt'), 'one\ntwo three four\nfive\n')
     const { env } = await playing(
@@ -32,7 +32,7 @@ describe.skipIf(pty === undefined)('file change approval', () => {
     expect(readFileSync(join(cwd, 'new/b.txt'), 'utf8')).toBe('made\n')
   })
 
-  it('rejects with the reason for the model, and if the file changed meanwhile', async () => {
+  it('rejects with a reason for the model, and if the file changed meanwhile', async () => {
     const cwd = directory()
     const file = join(cwd, 'a.txt')
     writeFileSync(file, 'mine\n')
@@ -51,10 +51,10 @@ describe.skipIf(pty === undefined)('file change approval', () => {
     await phi.shows('[done')
     expect(readFileSync(file, 'utf8')).toBe('mine, and more\n')
     expect(asked.map(messagesText)[1]).toContain('keep it short')
-    expect(asked.map(messagesText)[2]).toContain('was changed while the user looked')
+    expect(asked.map(messagesText)[2]).toContain('changed while the user reviewed')
   })
 
-  it('allows editing first and informs the model', async () => {
+  it('lets the user edit the change first and reports that to the model', async () => {
     const cwd = directory()
     const editor = join(directory(), 'editor.sh')
     writeFileSync(editor, '#!/bin/sh\nsed -i s/theirs/ours/ "$1"\n')
@@ -69,10 +69,10 @@ describe.skipIf(pty === undefined)('file change approval', () => {
     phi.type(`y${enter}`)
     await phi.shows('[done')
     expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('ours\n')
-    expect(asked.map(messagesText)[1]).toContain('The user changed what you wanted to write')
+    expect(asked.map(messagesText)[1]).toContain('The user modified your edit')
   })
 
-  it('shows no escape sequence of a name or text and marks binary content', async () => {
+  it('escapes control sequences in names and text and marks binary content', async () => {
     const cwd = directory()
     writeFileSync(join(cwd, 'b.bin'), Buffer.from([0, 255, 1]))
     const bad = '\x1b]0;pwned\x07\x9b2J\u202e漢字e\u0301'
@@ -92,7 +92,7 @@ describe.skipIf(pty === undefined)('file change approval', () => {
     expect(readFileSync(join(cwd, 'b.bin'))).toEqual(Buffer.from([0, 255, 1]))
   })
 
-  it('limits its height on the screen', async () => {
+  it('limits the height of a diff on screen', async () => {
     const cwd = directory()
     const before = Array.from({ length: 30_000 }, (_, at) => `line ${at}`).join('\n')
     writeFileSync(join(cwd, 'a.txt'), before)
@@ -107,7 +107,7 @@ describe.skipIf(pty === undefined)('file change approval', () => {
     await phi.shows('[done')
   })
 
-  it('follows no link out of the directory', async () => {
+  it('does not write through a link out of the directory', async () => {
     const [cwd, outside] = [directory(), directory()]
     symlinkSync(outside, join(cwd, 'link'))
     const { env, asked } = await playing(['write_file', { path: 'link/a.txt', content: 'x' }])
@@ -118,8 +118,8 @@ describe.skipIf(pty === undefined)('file change approval', () => {
   })
 })
 
-describe.skipIf(pty === undefined)('calls without approval', () => {
-  it('includes changes in mode edits and everything in mode all, with Shift-Tab switching', async () => {
+describe.skipIf(pty === undefined)('calls that run without approval', () => {
+  it('allows changes in mode edits and everything in mode all, switched by Shift-Tab', async () => {
     const cwd = directory()
     const { env } = await playing(
       ['write_file', { path: 'a.txt', content: 'made\n' }],
@@ -141,7 +141,7 @@ describe.skipIf(pty === undefined)('calls without approval', () => {
     expect(phi.screen.text).not.toContain('wants to run:\n  echo unasked')
   })
 
-  it('includes exact calls allowed for the folder, across restarts, until removed', async () => {
+  it('allows exact calls saved for the folder across restarts until removed', async () => {
     const shared = { cwd: directory() }
     const home = directory()
     const { env } = await playing(
@@ -178,7 +178,7 @@ describe.skipIf(pty === undefined)('calls without approval', () => {
     expect(readFileSync(findRules(home), 'utf8')).not.toContain('echo')
   })
 
-  it('excludes untrusted agent files, whatever their tools are called', async () => {
+  it('ignores saved rules for untrusted agent files, whatever their tool names', async () => {
     const cwd = directory()
     const env = environment((await playing(['bash', { command: 'touch ran' }])).env)
     const kept = {
@@ -205,7 +205,7 @@ describe.skipIf(pty === undefined)('calls without approval', () => {
     expect(existsSync(join(cwd, 'ran'))).toBe(true)
   })
 
-  it('excludes claims of workspace files', async () => {
+  it('ignores permission files in the workspace', async () => {
     const cwd = directory()
     const rules = JSON.stringify({ phi: [{ tool: 'bash', begins: '' }] })
     for (const name of ['permissions.json', '.phi/permissions.json']) {

@@ -8,13 +8,13 @@ import { inTerminal, pty } from './terminal.ts'
 
 const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYPgPAAEDAQAIicLsAAAAAElFTkSuQmCC', 'base64')
 
-it('reads a picture that AppleScript writes', () => {
+it('parses an image in AppleScript output', () => {
   expect(fromAppleScript(`«data PNGf${png.toString('hex').toUpperCase()}»\n`)).toEqual(png)
   expect(fromAppleScript('execution error')).toHaveLength(0)
 })
 
-describe.skipIf(pty === undefined || process.platform !== 'linux')('Ctrl-V', () => {
-  it('sends the clipboard picture or reports that there is none', async () => {
+describe.skipIf(pty === undefined || process.platform !== 'linux')('pasting an image with Ctrl-V', () => {
+  it('sends the clipboard image or reports that there is none', async () => {
     const bin = directory()
     writeFileSync(join(bin, 'picture'), png)
     writeFileSync(join(bin, 'xclip'), `#!/bin/sh\ncat ${join(bin, 'picture')}\n`)
@@ -30,6 +30,6 @@ describe.skipIf(pty === undefined || process.platform !== 'linux')('Ctrl-V', () 
     expect(JSON.stringify(asked[0]?.messages.at(-1)?.content)).toContain(png.toString('base64'))
     writeFileSync(join(bin, 'picture'), readFileSync(join(bin, 'xclip')))
     phi.type('\x16')
-    await phi.shows('There is no image in the clipboard')
+    await phi.shows('The clipboard contains no image')
   })
 })

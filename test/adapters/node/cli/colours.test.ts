@@ -50,7 +50,7 @@ function shown(markdown: string, painter = marking): string {
   return [...lines.push(markdown), ...lines.end()].join('\n')
 }
 
-describe('code highlighting', () => {
+describe('syntax highlighting of code', () => {
   it('colors keywords, strings and comments across lines', async () => {
     await loadColours(marking)
     const code = shown('```ts title="x"\nconst a = "b" // c\n/* more\nthan */ return 1\n```\n')
@@ -64,7 +64,7 @@ describe('code highlighting', () => {
     expect(shown('```__proto__\nconst a\n```\n')).toBe('<cyan>  const a</>')
   })
 
-  it('preserves any text exactly', () => {
+  it('preserves the exact text of any code', () => {
     const piece = fc.oneof(
       fc.string({ maxLength: 30 }),
       fc.constantFrom(
@@ -107,7 +107,7 @@ describe('code highlighting', () => {
     )
   })
 
-  it('stays fast with 10,000 lines and endless lines', () => {
+  it('stays fast with 10,000 lines and with very long lines', () => {
     for (const name of names) {
       const colours = coloursOf(name, endlessTime)
       for (let at = 0; at < (name === 'ts' ? 10_000 : 1000); at += 1) {
@@ -120,8 +120,8 @@ describe('code highlighting', () => {
   })
 })
 
-describe('a hostile response', () => {
-  it('stops highlighting after a time limit and keeps the text', async () => {
+describe('highlighting adversarial responses', () => {
+  it('stops highlighting after a time limit but keeps the text', async () => {
     await loadColours(marking)
     let now = 0
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
@@ -135,7 +135,7 @@ describe('a hostile response', () => {
     expect(second).toBe(`\n${'  return 1 + 2\n'.repeat(30).trimEnd()}`)
   })
 
-  it('stays fast with 1 MB of unclosed code and lines of 1 MB', async () => {
+  it('stays fast with 1 MB of unclosed code and with 1 MB lines', async () => {
     await loadColours(marking)
     const opened = `${'q{{(${'.repeat(160)}\n`.repeat(1000)
     expect(shown(`\`\`\`js\n${opened}`).length).toBeGreaterThan(opened.length)
@@ -143,7 +143,7 @@ describe('a hostile response', () => {
       expect(shown(`${line}\n`).replaceAll(/\s|<[^>]*>/g, '')).toContain('a')
   })
 
-  it('returns to prose after code, before its line is complete', async () => {
+  it('resumes prose formatting after code, even in an incomplete line', async () => {
     await loadColours(marking)
     const lines = new MarkdownLines(marking, () => 80)
     lines.push('```ts\nconst a = 1\n```\nSome **bold** wor')
@@ -158,13 +158,13 @@ describe('terminal background detection', () => {
     ['\x1b]11;rgba:f/f/e/f\x07', [true]],
     ['\x1b]11;nonsense\x07', []],
     ['hello', []],
-  ])('reads %j', (text, expected) => {
+  ])("parses the terminal's reply %j", (text, expected) => {
     const told: boolean[] = []
     withoutAnswers(`a${text}b`, (isLight) => told.push(isLight))
     expect(told).toEqual(expected)
   })
 
-  it.skipIf(pty === undefined)('is no key, and chooses the colours', async () => {
+  it.skipIf(pty === undefined)('does not treat the response as a key and selects the colors', async () => {
     const { env } = await modelServer(() => ({ text: ['```ts\nconst a = 1\n```\n'] }))
     const phi = inTerminal(['--model', 'openai/test', '--no-sandbox'], { env: environment({ ...env, FORCE_COLOR: '1' }) })
     await phi.shows('› ')
@@ -180,7 +180,7 @@ describe('terminal background detection', () => {
     expect(await phi.ended).toBe(0)
   })
 
-  it('changes nothing without a terminal or with NO_COLOR', async () => {
+  it('prints plain text without a terminal or with NO_COLOR', async () => {
     const text = '```ts\nconst a = 1\n```\n'
     const { env } = await modelServer(() => ({ text: [text] }))
     const { stdout } = await piped(['--model', 'openai/test', '--no-sandbox', '-p', 'x'], { env: environment(env) })

@@ -20,12 +20,12 @@ async function asked(args: readonly string[], files: Record<string, string | Buf
   return { ...ran, cwd, asked: server.asked, said: server.asked.map(messagesText).join('\n') }
 }
 
-describe('files in a prompt', () => {
+describe('files attached to a prompt', () => {
   it.each([
     ['a mention', ['-p', 'What does @report.pdf say?'], 'report.pdf'],
-    ['a mention in quotes', ['-p', 'Read @"the report.pdf".'], 'the report.pdf'],
+    ['a quoted mention', ['-p', 'Read @"the report.pdf".'], 'the report.pdf'],
     ['--file', ['-p', 'What does it say?', '--file', 'report.pdf'], 'report.pdf'],
-    ['-f, beside a mention of the same', ['-p', 'See @report.pdf', '-f', 'report.pdf'], 'report.pdf'],
+    ['-f together with a mention of the same file', ['-p', 'See @report.pdf', '-f', 'report.pdf'], 'report.pdf'],
   ])('sends the file once: %s', async (_name, args, file) => {
     const { said, code, stderr, stdout } = await asked(args, { [file]: pdf })
     expect(code, stderr).toBe(0)
@@ -34,25 +34,25 @@ describe('files in a prompt', () => {
     expect(said).toContain(file)
   })
 
-  it('sends a picture as a picture and accepts text with repeated --file', async () => {
+  it('sends an image as an image and accepts several --file options', async () => {
     const files = { 'a.png': Buffer.from(png, 'base64'), 'notes.txt': 'Milk.' }
     const { said } = await asked(['-p', 'Look.', '-f', 'a.png', '-f', 'notes.txt'], files)
     expect(said).toContain(`data:image/png;base64,${png}`)
     expect(said).toContain('Milk.')
   })
 
-  it('ignores names in text files, user names and piped input', async () => {
+  it('does not attach text files, user names or names in piped input', async () => {
     const { said, code } = await asked(['-p', 'Ask @ann about @notes.txt'], { 'notes.txt': 'Milk.' }, 'see @report.pdf')
     expect(code).toBe(0)
     expect(said).not.toContain('Milk.')
   })
 
   it.each([
-    ['is not there', 'none.pdf', {}, /no file "none\.pdf"/],
+    ['does not exist', 'none.pdf', {}, /No such file: "none\.pdf"/],
     ['is empty', 'a.pdf', { 'a.pdf': '' }, /empty/],
-    ['is something else than its name says', 'a.pdf', { 'a.pdf': '<html>' }, /is told to be application\/pdf/],
+    ['does not match its extension', 'a.pdf', { 'a.pdf': '<html>' }, /is declared as application\/pdf/],
     ['is a directory', '.', {}, /is not a file/],
-  ])('rejects one that %s and sends no prompt', async (_name, file, files, message) => {
+  ])('rejects a file that %s and sends no prompt', async (_name, file, files, message) => {
     const { asked: requests, stderr, code } = await asked(['-p', 'Look.', '-f', file], files)
     expect(stderr).toMatch(message)
     expect(code).not.toBe(0)
@@ -98,14 +98,14 @@ async function drawing(picture = png): Promise<Record<string, string>> {
   return { OPENAI_API_KEY: 'test-key', OPENAI_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` }
 }
 
-describe('pictures in a response', () => {
-  it('appears as one line of text', async () => {
+describe('images in a response', () => {
+  it('shows an image as one line of text', async () => {
     const { stderr, stdout } = await piped(['--model', 'openai/test', '-p', 'Draw.'], { env: environment(await drawing()) })
     expect(stdout).toContain('Here.')
     expect(stderr + stdout).toContain('▣ image/png  69 bytes; /save writes it to a file')
   })
 
-  it.skipIf(pty === undefined)('are written by /save, also those of a session that is resumed', async () => {
+  it.skipIf(pty === undefined)('writes images with /save, even in a resumed session', async () => {
     const picture = Buffer.concat([Buffer.from(png, 'base64'), Buffer.alloc(100_000, 7)])
     const shared = { env: environment(await drawing(picture.toString('base64'))), cwd: directory() }
     const asking = ['--model', 'openai/test', '--no-sandbox']

@@ -80,7 +80,7 @@ describe.skipIf(pty === undefined)('user input requests in a terminal', () => {
     expect(answer()).toEqual({ action })
   })
 
-  it('asks in place with -p', async () => {
+  it('shows the form with -p as well', async () => {
     const { cwd, env, answer } = await project()
     const phi = inTerminal([...args, '-p', 'book'], { cwd, env })
     await phi.shows('name (text) [Ada]: ')
@@ -91,7 +91,7 @@ describe.skipIf(pty === undefined)('user input requests in a terminal', () => {
 })
 
 describe('user input requests without a terminal', () => {
-  it('declines with a notice', async () => {
+  it('declines the request and prints a notice', async () => {
     const { cwd, env, answer } = await project()
     const { code, stderr } = await piped([...args, '-p', 'book'], { cwd, env })
     expect(code, stderr).toBe(0)

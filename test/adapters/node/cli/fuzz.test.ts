@@ -86,8 +86,8 @@ function nowhere() {
   return { input: input as unknown as ReadStream, control: control as unknown as WriteStream, mode: () => ({ isRaw, written }) }
 }
 
-describe('arbitrary key input', () => {
-  it('keeps the cursor between characters and the terminal restored', async () => {
+describe('the line editor with arbitrary key input', () => {
+  it('keeps the cursor between characters and restores the terminal mode', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(sent, { maxLength: 40 }), async (chunks) => {
         const { input, control, mode } = nowhere()

@@ -34,7 +34,7 @@ describe('phi mcp', () => {
     [[], true, 1],
     [[], false, 1],
     [['--yes'], false, 0],
-  ] as const)('requests user input of the client by default: %s %s', async (args, answer, questions) => {
+  ] as const)('requests approval from the client by default: %s %s', async (args, answer, questions) => {
     const { env, cwd } = await writingPlace()
     const { client, asked } = await clientOf(env, cwd, args, answer)
     const { tools } = await client.listTools()

@@ -20,7 +20,7 @@ const steady = (text: string): string =>
     .replace(/· \d+% ·/g, '· 1% ·')
     .trimEnd()
 
-it.skipIf(pty === undefined)('documents the demo output', async () => {
+it.skipIf(pty === undefined)('documents the output of phi --demo', async () => {
   const demo = inTerminal(['--demo'], { columns: 90 })
   await demo.shows('Allow? [y/N]')
   demo.type('y\r')
@@ -30,9 +30,9 @@ it.skipIf(pty === undefined)('documents the demo output', async () => {
   expect(steady(demo.screen.text)).toBe(steady(textOf(readFileSync('docs/start/terminal.md', 'utf8'))))
 })
 
-it('documents the help output', () => expect(textOf(page)).toBe(usage))
+it('documents the output of phi --help', () => expect(textOf(page)).toBe(usage))
 
-it('documents every command', () => {
+it('documents every slash command', () => {
   const names = [
     'help',
     'quit',

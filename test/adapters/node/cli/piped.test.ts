@@ -7,7 +7,7 @@ import { calling, messagesText, modelServer } from './model-server.ts'
 const asking = ['--model', 'openai/test', '-p', 'Go on.']
 
 describe('phi through pipes', () => {
-  it('prints only the response on standard output', async () => {
+  it('prints only the response to standard output', async () => {
     const { env, asked } = await modelServer(({ attempt }) =>
       attempt === 1 ? { ...calling('list_files', { path: '.' }), text: ['I look.'] } : { text: ['It is **done**.'] },
     )
@@ -19,19 +19,22 @@ describe('phi through pipes', () => {
     expect(messagesText(asked[0] ?? { model: '', messages: [], attempt: 0 })).toContain('Go on.\\n\\n<stdin>\\nthe log\\n</stdin>')
   })
 
-  it('uses piped input as the prompt if there is none', async () => {
+  it('uses piped input as the prompt if there is no other', async () => {
     const { env, asked } = await modelServer(() => ({ text: ['Yes.'] }))
     const { stdout } = await piped(['--model', 'openai/test'], { env: environment(env), input: 'Is it?' })
     expect(stdout).toBe('Yes.\n')
     expect(asked[0]?.messages.at(-1)?.content).toBe('Is it?')
   })
 
-  it.each([[['fix the bug']], [['fix', 'the', 'bug']], [['--mode', 'edits', 'fix the bug']]])('sends %j like after -p', async (words) => {
-    const { env, asked } = await modelServer(() => ({ text: ['Fixed.'] }))
-    const { stdout, stderr } = await piped(['--model', 'openai/test', ...words], { env: environment(env), input: 'the log' })
-    expect(stdout, stderr).toBe('Fixed.\n')
-    expect(asked[0]?.messages.at(-1)?.content).toBe('fix the bug\n\n<stdin>\nthe log\n</stdin>')
-  })
+  it.each([[['fix the bug']], [['fix', 'the', 'bug']], [['--mode', 'edits', 'fix the bug']]])(
+    'sends %j like a prompt after -p',
+    async (words) => {
+      const { env, asked } = await modelServer(() => ({ text: ['Fixed.'] }))
+      const { stdout, stderr } = await piped(['--model', 'openai/test', ...words], { env: environment(env), input: 'the log' })
+      expect(stdout, stderr).toBe('Fixed.\n')
+      expect(asked[0]?.messages.at(-1)?.content).toBe('fix the bug\n\n<stdin>\nthe log\n</stdin>')
+    },
+  )
 
   it('warns if the resumed session has lost data', async () => {
     const { env } = await modelServer(() => ({ text: ['Yes.'] }))
@@ -48,7 +51,7 @@ describe('phi through pipes', () => {
     expect(stderr).toContain('sessionDamaged')
   })
 
-  it('writes every event as a JSON line', async () => {
+  it('prints every event as a JSON line', async () => {
     const { env } = await modelServer(() => ({ text: ['a \u001b[2J\u009b1m\u202e\u{e0041} b'] }))
     const { stdout, stderr, code } = await piped([...asking, '--json'], { env: environment(env) })
     expect(code, stderr).toBe(0)
@@ -63,7 +66,7 @@ describe('phi through pipes', () => {
     expect(JSON.stringify(events.at(-1)?.messages)).toContain(JSON.stringify('a \u001b[2J\u009b1m\u202e\u{e0041} b').slice(1, -1))
   })
 
-  it('strips cursor control of models and tools', async () => {
+  it('strips cursor control sequences from model and tool output', async () => {
     const bad = '\u001b]0;pwned\u0007\u001b[2J\u009b1m\u202e\r\b'
     const cwd = directory()
     writeFileSync(join(cwd, 'bad.txt'), bad)
@@ -76,7 +79,7 @@ describe('phi through pipes', () => {
     expect(stdout + stderr).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/)
   })
 
-  it('rejects approvals without a user and accepts them with --yes', async () => {
+  it('denies approvals without a terminal and grants them with --yes', async () => {
     const answer = ({ attempt }: { attempt: number }) => (attempt % 2 === 1 ? calling('bash', { command: 'echo ran' }) : { text: ['ok'] })
     const { env, asked } = await modelServer(answer)
     const no = await piped([...asking, '--no-sandbox'], { env: environment(env) })
@@ -88,7 +91,7 @@ describe('phi through pipes', () => {
     expect(JSON.stringify(asked[3])).toContain('ran')
   })
 
-  it('reads invalid UTF-8 with a warning', async () => {
+  it('accepts invalid UTF-8 with a warning', async () => {
     const { env, asked } = await modelServer(() => ({ text: ['ok'] }))
     const { stderr, code } = await piped(asking, { env: environment(env), input: Buffer.from([0x61, 0xff, 0xfe, 0x62]) })
     expect(code).toBe(0)
@@ -96,7 +99,7 @@ describe('phi through pipes', () => {
     expect(JSON.stringify(asked[0])).toContain('a\ufffd\ufffdb')
   })
 
-  it('accepts a large input and rejects one that fits no model', async () => {
+  it('accepts large input and rejects input too large for any model', async () => {
     const { env, asked } = await modelServer(() => ({ text: ['ok'] }))
     const large = 'x'.repeat(300_000)
     expect((await piped(asking, { env: environment(env), input: large })).code).toBe(0)
@@ -106,7 +109,7 @@ describe('phi through pipes', () => {
     expect(stderr).toContain('8 MiB')
   })
 
-  it('ends silently if the output pipe closes', async () => {
+  it('exits silently if the output pipe closes', async () => {
     const { env } = await modelServer(({ attempt }) =>
       attempt === 1 ? calling('list_files', { path: '.' }) : { text: ['x\n'.repeat(50_000)] },
     )
@@ -118,7 +121,7 @@ describe('phi through pipes', () => {
     expect(code).not.toBe(2)
   })
 
-  it.skipIf(!existsSync('/dev/full'))('says that an answer is lost where it cannot be written, and fails', async () => {
+  it.skipIf(!existsSync('/dev/full'))('reports a lost response and fails if it cannot be written', async () => {
     for (const words of [['--demo', '-p', 'hi'], ['--demo', '--json', '-p', 'hi'], ['--version']]) {
       const { code, stderr } = await piped(words, { stdout: '/dev/full' })
       expect([words, code]).toEqual([words, 1])
@@ -126,7 +129,7 @@ describe('phi through pipes', () => {
     }
   })
 
-  it('exits with 130 on interrupt and with 1 on model failure', async () => {
+  it('exits with 130 on an interrupt and with 1 on a model failure', async () => {
     const { env } = await modelServer(({ attempt }) =>
       attempt === 1 ? calling('list_files', { path: '.' }) : new Promise(() => undefined),
     )
@@ -146,7 +149,7 @@ describe('phi through pipes', () => {
     expect(failed.stderr).toContain('[failed')
   }, 60_000)
 
-  it('honours NO_COLOR and FORCE_COLOR', async () => {
+  it('respects NO_COLOR and FORCE_COLOR', async () => {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour
     const colour = /\u001b\[\d+m/
     expect((await piped(['--demo'], { env: environment({ FORCE_COLOR: '1' }) })).stderr).toMatch(colour)
@@ -156,7 +159,7 @@ describe('phi through pipes', () => {
 })
 
 describe('phi --demo through pipes', () => {
-  it('fixes its project and prints the real results', async () => {
+  it('fixes its project and prints the actual results', async () => {
     const allowed = await piped(['--demo', '--yes'])
     expect(allowed.code, allowed.stderr).toBe(0)
     expect(allowed.stdout).toContain('**4 of 4** checks pass.')
@@ -167,7 +170,7 @@ describe('phi --demo through pipes', () => {
   })
 })
 
-it('removes its project, however the demo ends', async () => {
+it('removes its project regardless of how the demo ends', async () => {
   const roots: string[] = []
   const note = ({ stdout }: { stdout: string }) => {
     const root = /"(\/[^"]*phi-demo-\w+)/.exec(stdout)?.[1]
@@ -179,15 +182,15 @@ it('removes its project, however the demo ends', async () => {
   expect(roots.filter((root) => existsSync(root))).toEqual([])
 })
 
-describe('invalid arguments', () => {
+describe('invalid command-line arguments', () => {
   const cases: [string[], string][] = [
-    [['--modell', 'x'], '--modell ("x") is no option. Did you mean --model?'],
-    [['-q'], '-q (true) is no option.'],
-    [['--modle', 'x'], '--modle ("x") is no option. Did you mean --model?'],
+    [['--modell', 'x'], '--modell ("x") is not an option. Did you mean --model?'],
+    [['-q'], '-q (true) is not an option.'],
+    [['--modle', 'x'], '--modle ("x") is not an option. Did you mean --model?'],
     [['docter'], '"docter" is not a command. Did you mean phi doctor?'],
     [['docter', 'now'], '"docter" is not a command. Did you mean phi doctor?'],
     [['serve', 'hello'], '"hello" is not an option.'],
-    [['-p', 'a', 'b'], 'There are two prompts'],
+    [['-p', 'a', 'b'], 'Two prompts were given'],
     [['--demo', 'fix it'], '--demo has its own prompt'],
     [[' '], 'The prompt is empty.'],
     [['team/agent.toml'], '"team/agent.toml" is not a command. For an agent file: phi --config FILE.'],
@@ -196,25 +199,25 @@ describe('invalid arguments', () => {
     [['--model', ''], '--model is empty.'],
     [['--json=yes'], '--json takes no value.'],
     [['--thinking', 'deep'], '--thinking is "deep"; it must be "off"'],
-    [['--yes', '--yes'], '--yes is given twice.'],
+    [['--yes', '--yes'], '--yes is set twice.'],
     [['--demo', '--model', 'a/b'], 'Remove --model.'],
-    [['-p', 'x', '--model', 'claude'], '"claude" is no model. Write provider/model'],
+    [['-p', 'x', '--model', 'claude'], '"claude" is not a model. Write provider/model'],
     [['-p', 'x', '--model', 'nobody/x'], 'Unknown provider "nobody"'],
     [['-p', 'x', '--model', 'anthropic/x'], 'Set ANTHROPIC_API_KEY'],
     [['-p', 'x', '--model', 'groq/x'], 'Set GROQ_API_KEY'],
-    [['-p', 'x'], 'There is no model to ask.'],
-    [['-p', 'x', '--model', 'ollama/x', '--resume'], 'There is no session of this directory'],
-    [['--json', '--model', 'ollama/x'], 'There is no prompt'],
+    [['-p', 'x'], 'No model is configured.'],
+    [['-p', 'x', '--model', 'ollama/x', '--resume'], 'This directory has no session'],
+    [['--json', '--model', 'ollama/x'], 'The prompt is missing'],
     [['--\u001b[2Jx'], '--\\u{1b}[2Jx'],
   ]
-  it.each(cases)('rejects %j', async (args, words) => {
+  it.each(cases)('rejects the arguments %j', async (args, words) => {
     const { code, stdout, stderr } = await piped(args)
     expect(stderr).toContain(`phi: `)
     expect(stderr).toContain(words)
     expect([code, stdout]).toEqual([2, ''])
   })
 
-  it('prints help and version on standard output', async () => {
+  it('prints help and version to standard output', async () => {
     const help = await piped(['--help'])
     expect([help.code, help.stderr]).toEqual([0, ''])
     expect(help.stdout).toContain('--no-sandbox')

@@ -35,8 +35,8 @@ async function say(page: Page, text: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Message', exact: true }).press('Enter')
 }
 
-describe.skipIf(pty === undefined)('the playground of phi', () => {
-  it('continues the session of the terminal live in both places', async (test) => {
+describe.skipIf(pty === undefined)('the playground opened from phi', () => {
+  it("continues the terminal's session live in both places", async (test) => {
     test.skip(browser === undefined)
     const { env } = await modelServer((asked) => {
       if (messagesText(asked).includes('write it') && !messagesText(asked).includes('call_write_file'))
@@ -96,7 +96,7 @@ describe.skipIf(pty === undefined)('the playground of phi', () => {
     phi.type('hello\r')
     await page.getByText('Answer 3.').waitFor()
     await page.getByRole('button', { name: 'Commands' }).click()
-    await page.getByRole('combobox', { name: 'Command' }).fill('Answer the last question again')
+    await page.getByRole('combobox', { name: 'Command' }).fill('Regenerate the last response')
     await page.getByRole('combobox', { name: 'Command' }).press('Enter')
     await page.getByText('Answer 4.').waitFor()
     await phi.shows('Answer 4.')

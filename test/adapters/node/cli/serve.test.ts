@@ -28,7 +28,7 @@ async function sentFor(url: string, accepted: string | undefined) {
 }
 
 describe('phi serve', () => {
-  it('serves its page and sessions only with the token', async () => {
+  it('serves its page without a token but sessions only with the token', async () => {
     const shared = { env: environment((await modelServer(({ attempt }) => ({ text: [`Answer ${attempt}.`] }))).env), cwd: directory() }
     await piped([...args, '-p', 'said in a terminal'], shared)
     const { child, origin, token } = await served(shared)
@@ -61,7 +61,7 @@ describe('phi serve', () => {
     expect(back.stdout).toBe('Answer 3.\n')
   })
 
-  it('sends assets with gzip only to clients that accept it', async () => {
+  it('compresses assets with gzip only for clients that accept it', async () => {
     const { origin } = await served({ env: environment((await modelServer(() => ({ text: [] }))).env), cwd: directory() })
     const path = /src="(\/assets\/[^"]+\.js)"/.exec(await (await fetch(origin)).text())?.[1]
     const plain = gunzipSync(readFileSync(`dist/playground${path}.gz`))
@@ -81,11 +81,11 @@ describe('phi serve', () => {
     expect((await sentFor(`${origin}${path}.gz`, 'gzip')).status).toBe(404)
   })
 
-  it('opens the last session with open and takes none from another phi', async () => {
+  it('opens the last session, but none that another phi process has open', async () => {
     const shared = { env: environment((await modelServer(() => ({ text: ['Here.'] }))).env), cwd: directory() }
     const nothing = await piped(['open', ...args], shared)
     expect(nothing).toMatchObject({ code: 2, stdout: '' })
-    expect(nothing.stderr).toContain('There is no session of this directory to resume.')
+    expect(nothing.stderr).toContain('This directory has no session to resume.')
     await piped([...args, '-p', 'said in a terminal'], shared)
     const { origin, token, session } = await served(shared, 'open')
     const headers = { authorization: `Bearer ${token}` }
@@ -98,7 +98,7 @@ describe('phi serve', () => {
 })
 
 describe('phi models and phi doctor', () => {
-  it('lists available models, including local servers, without keys', async () => {
+  it('lists available models, including local servers, without printing keys', async () => {
     const server = createServer((_request, response) => void response.end(JSON.stringify({ data: [{ id: 'llama-test' }] })))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())
@@ -123,7 +123,7 @@ describe('phi models and phi doctor', () => {
     expect((await piped(['serve', '--port', 'x'])).stderr).toContain('--port is "x"; it must be a number.')
   })
 
-  it.skipIf(pty === undefined)('pick a model by its number', async () => {
+  it.skipIf(pty === undefined)('selects a model by its number', async () => {
     const phi = inTerminal(args, { env: environment({ OPENAI_API_KEY: 'k', OLLAMA_BASE_URL: 'http://127.0.0.1:9/v1' }), cwd: directory() })
     await phi.shows('› ')
     phi.type('/models gpt-4.1\r')
@@ -131,6 +131,6 @@ describe('phi models and phi doctor', () => {
     phi.type('/model 2\r')
     await phi.shows(/openai\/gpt-4\.1-mini, 1\.0M tokens of context/)
     phi.type('/model gpt\r')
-    await phi.shows(/\d+ models have "gpt" in their name/)
+    await phi.shows(/\d+ model names contain "gpt"/)
   })
 })

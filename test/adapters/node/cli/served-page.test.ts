@@ -87,7 +87,7 @@ describe('the web page of phi serve', () => {
     expect(await page.getByRole('button', { name: 'Forget keys' }).isDisabled()).toBe(true)
   })
 
-  it('shows that it reconnects while its server is down', async (test) => {
+  it('shows that it is reconnecting while its server is down', async (test) => {
     test.skip(browser === undefined)
     const { page, child } = await served((response) => void response.write(frames.slice(0, 2).join('')))
     await say(page, 'Hello.')
@@ -99,7 +99,7 @@ describe('the web page of phi serve', () => {
     expect(await page.title()).toBe('… reconnecting · phi playground')
   })
 
-  it('shows one response and one failure of a repeatedly broken stream, also after reload', async (test) => {
+  it('shows one response and one failure for a repeatedly broken stream, also after a reload', async (test) => {
     test.skip(browser === undefined)
     const { page } = await served((response) => {
       response.write(frames.slice(0, 3).join(''), () => response.destroy())

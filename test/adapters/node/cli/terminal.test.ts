@@ -19,7 +19,7 @@ function gate() {
 }
 
 describe.skipIf(pty === undefined)('phi in a terminal', () => {
-  it('shows the demo: thinking, tools, an approval, markdown', async () => {
+  it('shows thinking, tools, an approval and markdown in the demo', async () => {
     const demo = inTerminal(['--demo'])
     await demo.shows('Allow? [y/N]')
     expect(demo.screen.text).toContain('-if [ "$sum" -gt 100 ]')
@@ -44,7 +44,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     expect(demo.raw.lastIndexOf('\x1b[?2004l')).toBeGreaterThan(demo.raw.lastIndexOf('\x1b[?2004h'))
   })
 
-  it('runs no rejected command and reports the reason to the model', async () => {
+  it('skips a rejected command and reports the reason to the model', async () => {
     const cwd = directory()
     const { env, asked } = await modelServer(({ attempt }) =>
       attempt < 3 ? calling('bash', { command: `touch ran-${attempt}` }) : { text: ['As you say.'] },
@@ -58,11 +58,11 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     phi.type(`use make instead${enter}`)
     await phi.shows('As you say.')
     expect(readdirSync(cwd)).toEqual([])
-    expect(asked.map(messagesText)[1]).toContain('did not allow')
+    expect(asked.map(messagesText)[1]).toContain('denied this call')
     expect(asked.map(messagesText)[2]).toContain('use make instead')
   })
 
-  it('ignores keys typed before an approval', async () => {
+  it('ignores keys typed before an approval is shown', async () => {
     const cwd = directory()
     const { open, opened } = gate()
     const { env } = await modelServer(async ({ attempt }) => {
@@ -84,7 +84,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     await phi.shows(/› y$/)
   })
 
-  it('steers the agent with text typed during a run', async () => {
+  it('sends text typed during a run as steering', async () => {
     const { open, opened } = gate()
     const { env, asked } = await modelServer(async ({ attempt }) => {
       if (attempt === 1) await opened
@@ -101,7 +101,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     expect(messagesText(asked[1] ?? { model: '', messages: [], attempt: 0 })).toContain('be brief')
   })
 
-  it('stops at Ctrl-C and exits at the next one', async () => {
+  it('aborts the run on Ctrl-C and exits on the next one', async () => {
     const { env } = await modelServer(() => new Promise(() => undefined))
     const phi = inTerminal(args, { env: environment(env) })
     await phi.shows('› ')
@@ -117,14 +117,14 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     expect(await phi.ended).toBe(130)
   })
 
-  it('exits at once on a double Ctrl-C', async () => {
+  it('exits immediately on a double Ctrl-C', async () => {
     const phi = inTerminal(['--demo'])
     await phi.shows('Allow? [y/N]')
     phi.type(ctrlC + ctrlC)
     expect(await phi.ended).toBe(130)
   })
 
-  it('resumes after a kill', async () => {
+  it('resumes the session after phi was killed', async () => {
     const { open, opened } = gate()
     const { env } = await modelServer(({ attempt }) => {
       if (attempt === 2) open()
@@ -151,7 +151,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     expect(await resumed.ended).toBe(0)
   })
 
-  it('reports a session open elsewhere and its takeover there', async () => {
+  it('reports a session that is open elsewhere and a takeover', async () => {
     const { env } = await modelServer(({ attempt }) => ({ text: [`Answer ${attempt}.`] }))
     const shared = { env: environment(env), cwd: directory() }
     const first = inTerminal(args, shared)
@@ -163,7 +163,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     second.type(`What was it?${enter}`)
     await second.shows('Answer 2.')
     first.type(`Are you there?${enter}`)
-    await first.shows(/taken over.*\/resume/s)
+    await first.shows(/took over.*\/resume/s)
     second.type(`/clear${enter}`)
     await second.shows('new session')
     first.type(`/resume 1${enter}`)
@@ -179,7 +179,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     expect(second.screen.text.match(/open in another phi/g)).toHaveLength(1)
   })
 
-  it('strips escape sequences of models, tools and approvals', async () => {
+  it('strips escape sequences from models, tools and approvals', async () => {
     const bad = '\x1b]0;pwned\x07\x1b[2J\x9b1m\u202e\x08'
     const cwd = directory()
     writeFileSync(join(cwd, 'bad.txt'), bad)
@@ -200,7 +200,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
   it.each([
     ['lines', `touch ran${'\n'.repeat(200)}echo hello`],
     ['spaces', `touch ran;${' '.repeat(9000)}echo hello`],
-  ])('reports a command longer than the screen: many %s', async (_what, command) => {
+  ])('warns of a command longer than the screen: many %s', async (_what, command) => {
     const { env } = await modelServer(({ attempt }) => (attempt === 1 ? calling('bash', { command }) : { text: ['ok'] }))
     const phi = inTerminal(args, { env: environment(env), cwd: directory() })
     await phi.shows('› ')
@@ -210,7 +210,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     await phi.shows('[done')
   })
 
-  it('requests no approval for an unreadable call', async () => {
+  it('rejects a call too long to display without asking', async () => {
     const { env, asked } = await modelServer(({ attempt }) =>
       attempt === 1 ? calling('bash', { command: `echo ${'x'.repeat(30_000)}; touch ran` }) : { text: ['ok'] },
     )
@@ -221,10 +221,10 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     await phi.shows('too many to read')
     await phi.shows('[done')
     expect(existsSync(join(cwd, 'ran'))).toBe(false)
-    expect(asked.map(messagesText)[1]).toContain('Make it shorter')
+    expect(asked.map(messagesText)[1]).toContain('Shorten it')
   })
 
-  it('shows no colors under NO_COLOR but markdown marks', async () => {
+  it('prints markdown marks instead of colors with NO_COLOR', async () => {
     const { env } = await modelServer(() => ({ text: ['It is **bold**.'] }))
     const phi = inTerminal(args, { env: environment({ ...env, NO_COLOR: '1' }) })
     await phi.shows('› ')
@@ -249,7 +249,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     expect(asked[0]?.messages.at(-1)?.content).toBe(`see: ${paste} end`)
   })
 
-  it('redraws correctly after a window resize', async () => {
+  it('redraws correctly after the window is resized', async () => {
     const { open, opened } = gate()
     const { env } = await modelServer(async () => {
       await opened
@@ -270,7 +270,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     expect(lines.filter((line) => /test · .*› $/.test(line))).toHaveLength(1)
   })
 
-  it('approves nothing when the terminal disappears', async () => {
+  it('denies the approval when the terminal disappears', async () => {
     const cwd = directory()
     const { env } = await modelServer(({ attempt }) => (attempt === 1 ? calling('bash', { command: 'touch ran' }) : { text: ['ok'] }))
     const phi = inTerminal(args, { env: environment(env), cwd })
@@ -284,7 +284,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     expect(existsSync(join(cwd, 'ran'))).toBe(false)
   })
 
-  it('asks in place also with -p', async () => {
+  it('asks for approval with -p as well', async () => {
     const { env } = await modelServer(({ attempt }) => (attempt === 1 ? calling('bash', { command: 'echo ran' }) : { text: ['Done.'] }))
     const phi = inTerminal([...args, '-p', 'go'], { env: environment(env) })
     await phi.shows('Allow? [y/N]')
@@ -296,7 +296,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
 })
 
 describe.skipIf(pty === undefined)('slash commands', () => {
-  it('describes the agent and the session and exports it', async () => {
+  it('prints agent and session details, and exports the session', async () => {
     const { env } = await modelServer(({ attempt }) => ({ text: [`Answer ${attempt}.`] }))
     const cwd = directory()
     const phi = inTerminal(args, { env: environment(env), cwd })
@@ -327,7 +327,7 @@ describe.skipIf(pty === undefined)('slash commands', () => {
       ['/skills', /\/skills\n {2}none/],
       ['/mcp', /\/mcp\n {2}none/],
       ['/clear', /new session \S+/],
-      ['/resume 99', 'There is no session 99'],
+      ['/resume 99', 'Session 99 is not in the list'],
       ['/resume', /called so/],
       ['/resume 1', /› first\nAnswer 1\.\n┄ end of history/],
       ['/nonsense', '/nonsense is not a command'],
@@ -344,7 +344,7 @@ describe.skipIf(pty === undefined)('slash commands', () => {
     expect(await phi.ended).toBe(0)
   })
 
-  it('waits for the end of a run if they change state', async () => {
+  it('rejects commands that change state during a run', async () => {
     const { env } = await modelServer(() => new Promise(() => undefined))
     const phi = inTerminal(args, { env: environment(env) })
     await phi.shows('› ')

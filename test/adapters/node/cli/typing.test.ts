@@ -23,7 +23,7 @@ async function opened(options: { env?: Record<string, string>; cwd?: string } = 
 }
 
 describe.skipIf(pty === undefined)('the input line', () => {
-  it('accepts several lines from any terminal', async () => {
+  it('accepts multi-line input from any terminal', async () => {
     const { phi, said } = await opened()
     // Ctrl-J, Alt-Enter, a backslash, Shift-Enter of kitty and of xterm.
     phi.type(`a\nb\x1b\rc\\${enter}d\x1b[13;2ue\x1b[27;2;13~f`)
@@ -65,7 +65,7 @@ describe.skipIf(pty === undefined)('the input line', () => {
     await phi.shows(/› \/permissions $/)
   })
 
-  it('restores history by arrows and Ctrl-R, also after a restart', async () => {
+  it('recalls history with arrows and Ctrl-R, even after a restart', async () => {
     const home = directory()
     const cwd = directory()
     const { phi } = await opened({ env: { PHI_HOME: home }, cwd })
@@ -89,7 +89,7 @@ describe.skipIf(pty === undefined)('the input line', () => {
     expect(again.said()).toEqual(['the first'])
   })
 
-  it('stays in place during repeated resizes', async () => {
+  it('keeps the input in place during repeated resizes', async () => {
     const { phi, said } = await opened()
     phi.type('one two three\nfour')
     await phi.shows(/› one two three\n {2}four$/)
@@ -109,7 +109,7 @@ describe.skipIf(pty === undefined)('the input line', () => {
     expect(JSON.stringify(said())).toContain('I ran this command myself:\\n$ echo typed; exit 3')
   })
 
-  it('opens in an external editor with a restored terminal', async () => {
+  it('restores the terminal mode while an external editor is open', async () => {
     const home = directory()
     const editor = join(home, 'editor.sh')
     writeFileSync(editor, `#!/bin/sh\nstty -a < /dev/tty > ${home}/mode\nread answer < /dev/tty\necho "$answer from the editor" >> "$1"\n`)
@@ -129,7 +129,7 @@ describe.skipIf(pty === undefined)('the input line', () => {
 const stateOf = (pid: number): string => /\) (\w)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] ?? ''
 
 describe.skipIf(pty === undefined || process.platform !== 'linux')('the terminal mode', () => {
-  it('restores at Ctrl-Z and resumes with fg', async () => {
+  it('restores the terminal on Ctrl-Z and resumes with fg', async () => {
     const { env } = await modelServer(() => ({ text: ['ok'] }))
     const cwd = directory()
     const shell = inTerminal(['--norc', '--noprofile', '-i'], {
@@ -155,7 +155,7 @@ describe.skipIf(pty === undefined || process.platform !== 'linux')('the terminal
     expect(shell.raw.lastIndexOf('\x1b[?2004l')).toBeGreaterThan(shell.raw.lastIndexOf('\x1b[?2004h'))
   })
 
-  it('stays if the system does not stop the process', async () => {
+  it('continues if the system does not stop the process', async () => {
     // Nobody could continue it: the terminal has no shell.
     const { phi } = await opened()
     phi.type('a\x1ab')
@@ -165,7 +165,7 @@ describe.skipIf(pty === undefined || process.platform !== 'linux')('the terminal
     expect(stateOf(phi.pid)).not.toBe('T')
   })
 
-  it('resumes after a stop from outside', async () => {
+  it('redraws after it was stopped and continued from outside', async () => {
     const { phi } = await opened()
     phi.kill('SIGSTOP')
     await vi.waitFor(() => expect(stateOf(phi.pid)).toBe('T'), patient)

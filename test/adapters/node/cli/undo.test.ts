@@ -9,7 +9,7 @@ const enter = '\r'
 const args = ['--model', 'openai/test', '--no-sandbox']
 
 describe.skipIf(pty === undefined)('undo of changes', () => {
-  it('shows changes with /diff and reverts them with /undo, also after resume', async () => {
+  it('shows changes with /diff and reverts them with /undo, also after resuming', async () => {
     const cwd = directory()
     const file = join(cwd, 'a.txt')
     writeFileSync(file, 'one\n')
@@ -45,7 +45,7 @@ describe.skipIf(pty === undefined)('undo of changes', () => {
     expect(last.screen.text).not.toContain('ok 3')
   })
 
-  it('sends a command line prompt first and keeps the cost after /undo', async () => {
+  it('sends a command-line prompt first and keeps the cost after /undo', async () => {
     const { env, asked } = await playing()
     const phi = inTerminal([...args, 'fix the bug'], { env: environment(env), cwd: directory() })
     await phi.shows('[done')
@@ -97,7 +97,7 @@ describe.skipIf(pty === undefined)('undo of changes', () => {
     expect({ afterStart, afterCommand: await afterCommand() }).toEqual({ afterStart: spent, afterCommand: spent })
   })
 
-  it('keeps files that another program changed since', async () => {
+  it('keeps files that another program changed afterwards', async () => {
     const cwd = directory()
     const file = join(cwd, 'a.txt')
     const { env } = await playing(['write_file', { path: 'a.txt', content: 'two\n' }])
@@ -107,11 +107,11 @@ describe.skipIf(pty === undefined)('undo of changes', () => {
     await phi.shows('[done')
     writeFileSync(file, 'mine\n')
     phi.type(`/undo${enter}`)
-    await phi.shows('a.txt was not restored: it changed since.')
+    await phi.shows('a.txt was not restored: it has changed since.')
     expect(readFileSync(file, 'utf8')).toBe('mine\n')
   })
 
-  it('lists a single-prompt session separately, and --resume asks for a choice', async () => {
+  it('lists single-prompt sessions separately and lets --resume ask for a choice', async () => {
     const { env } = await playing()
     const shared = { env: environment(env), cwd: directory() }
     await piped([...args, '-p', 'a single question'], shared)

@@ -20,7 +20,7 @@ async function home(...calls: [name: string, args: Record<string, unknown>][]) {
 const args = ['--model', 'openai/test', '--no-sandbox', '-p', 'go']
 
 describe('user skills', () => {
-  it('appears in the system prompt of every project, readable and listed', async () => {
+  it('lists user skills in the system prompt of every project', async () => {
     const { env, asked } = await home(['read_file', { path: '~phi/skills/commits/SKILL.md' }], ['list_files', { path: '~phi/skills' }])
     const { code, stderr } = await piped(args, { env })
     expect(code, stderr).toBe(0)
@@ -42,7 +42,7 @@ describe('user skills', () => {
     expect(asked[0] && messagesText(asked[0])).toContain('~/.config/phi/skills/commits/SKILL.md')
   })
 
-  it('stays unchanged by any write', async () => {
+  it('rejects writes to skill files', async () => {
     const paths = ['~phi/skills/commits/SKILL.md', '~phi/skills/../skills/commits/SKILL.md', '~phi/skills/../../x']
     const { env, phiHome, place, asked } = await home(
       ...paths.map((path): [string, Record<string, unknown>] => ['write_file', { path, content: 'planted' }]),
@@ -53,14 +53,14 @@ describe('user skills', () => {
     expect(existsSync(join(phiHome, 'x'))).toBe(false)
   })
 
-  it('opens no other file', async () => {
+  it('rejects reads outside the skill folder', async () => {
     const { env, phiHome, asked } = await home(['read_file', { path: '~phi/skills/../../trusted.json' }])
     writeFileSync(join(phiHome, 'trusted.json'), '{"secret":1}')
     await piped(args, { env })
     expect(JSON.stringify(asked[1]?.messages.at(-1))).not.toContain('secret')
   })
 
-  it('stays disabled with a warning if tools could change them', async () => {
+  it('disables skills with a warning if tools could change them', async () => {
     const { env, phiHome, asked } = await home(['list_files', { path: '.' }])
     const { stderr } = await piped(args, { env, cwd: phiHome })
     expect(stderr).toContain('are ignored here')

@@ -56,13 +56,13 @@ async function agentOf(text: string, meanwhile: () => void, more: LoadConfigOpti
   return agentFromConfig(config, host)
 }
 
-describe('trusted programs', () => {
+describe('trusted programs in an agent file', () => {
   beforeEach(() => {
     put('server.mjs', server)
     put('word.mjs', "export const word = 'shown'\n")
   })
 
-  it('starts an unchanged server', async () => {
+  it('starts a server that did not change', async () => {
     const agent = await agentOf(named('["server.mjs"]'), () => undefined)
     await agent.close()
     expect(started()).toBe('shown')
@@ -71,11 +71,11 @@ describe('trusted programs', () => {
   it.each([
     ['the script itself', '["server.mjs"]', 'server.mjs'],
     ['a module that it imports', '["server.mjs"]', 'word.mjs'],
-    ['a module that is loaded before it', '["--import", "./word.mjs", "server.mjs"]', 'word.mjs'],
-    ['what a flag names', '["--import=./word.mjs", "server.mjs"]', 'word.mjs'],
+    ['a preloaded module', '["--import", "./word.mjs", "server.mjs"]', 'word.mjs'],
+    ['a file in a flag', '["--import=./word.mjs", "server.mjs"]', 'word.mjs'],
     ['the script of a folder', '["."]', 'index.mjs'],
     ['the main script of a package', '["pack"]', 'pack/main.mjs'],
-  ])('starts no server if %s changed during the question', async (_, args, changed) => {
+  ])('does not start a server if %s changed during the trust prompt', async (_, args, changed) => {
     put('index.mjs', "import './server.mjs'\n")
     put('package.json', '{"main":"index.mjs"}')
     put('pack/package.json', '{"main":"main.mjs"}')
@@ -83,30 +83,30 @@ describe('trusted programs', () => {
     const meanwhile = () =>
       put(changed, `import { appendFileSync } from 'node:fs'\nappendFileSync('started', 'CHANGED')\nexport const word = ''\n`)
     const error: unknown = await agentOf(named(args), () => void meanwhile()).catch((reason: unknown) => reason)
-    expect(String(error)).toMatch(new RegExp(`${changed.replace('.', '\\.')}.* changed since .*agent\\.toml was read`))
+    expect(String(error)).toMatch(new RegExp(`${changed.replace('.', '\\.')}.* changed after .*agent\\.toml was read`))
     expect(started()).toBe('')
   })
 
   it.each([
     ['a shell', 'sh', `["-c", "${node} server.mjs"]`, 'server.mjs'],
-    ['a quoted command of a shell', 'sh', `["-c", "'${node}' \\"server.mjs\\""]`, 'server.mjs'],
-    ['another variable', 'env', `["${node}", "server.mjs"]`, 'server.mjs'],
+    ['a quoted shell command', 'sh', `["-c", "'${node}' \\"server.mjs\\""]`, 'server.mjs'],
+    ['the env command', 'env', `["${node}", "server.mjs"]`, 'server.mjs'],
     ['npm', 'npm', '["run", "start"]', 'package.json'],
-  ])('starts no server by %s after a change', async (_, command, args, changed) => {
+  ])('does not start a server through %s after a change', async (_, command, args, changed) => {
     put('package.json', '{"scripts":{"start":"node server.mjs"}}')
     const text = `${provider}[[mcp.servers]]\nname = "words"\ncommand = "${command}"\nargs = ${args}\n`
-    await expect(agentOf(text, () => void put(changed, 'changed'))).rejects.toThrow(/changed since/)
+    await expect(agentOf(text, () => void put(changed, 'changed'))).rejects.toThrow(/changed after/)
     expect(started()).toBe('')
   })
 
-  it('starts no server whose module was planted during the question', async () => {
+  it('does not start a server whose module was added during the trust prompt', async () => {
     rmSync(join(root, 'word.mjs'))
     const error = await agentOf(named('["server.mjs"]'), () => void put('word.mjs', "export const word = 'planted'\n")).catch(String)
     expect(error).toMatch(/word\.mjs/)
     expect(started()).toBe('')
   })
 
-  it('restarts no server that changed while it ran', async () => {
+  it('does not restart a server that changed while running', async () => {
     const script = [
       { toolCalls: [{ name: 'words__say', arguments: {} }] },
       { toolCalls: [{ name: 'words__say', arguments: {} }] },
@@ -116,11 +116,11 @@ describe('trusted programs', () => {
     put('word.mjs', "export const word = 'CHANGED'\n")
     const { messages } = await agent.prompt('go').result
     await agent.close()
-    expect(JSON.stringify(messages)).toMatch(/word\.mjs.*changed since/)
+    expect(JSON.stringify(messages)).toMatch(/word\.mjs.*changed after/)
     expect(started()).toBe('shown')
   })
 
-  it('restarts an unchanged server, whatever it wrote meanwhile', async () => {
+  it('restarts an unchanged server regardless of data it wrote', async () => {
     put('data.json', '{}')
     const script = [
       { toolCalls: [{ name: 'words__say', arguments: {} }] },
@@ -134,15 +134,15 @@ describe('trusted programs', () => {
     expect(started()).toBe('shownshown')
   })
 
-  it('runs no hook script that changed during the question', async () => {
+  it('does not run a hook script that changed during the trust prompt', async () => {
     put('check.sh', 'exit 0')
     const text = `${provider}[callbacks]\nbefore_turn = "check.sh"\n`
     const agent = agentOf(text, () => void put('check.sh', 'touch started'), { createModel: () => scripted([{ text: 'hi' }]) })
-    await expect(agent).rejects.toMatchObject({ code: 'untrusted', message: expect.stringMatching(/check\.sh.* changed since/) })
+    await expect(agent).rejects.toMatchObject({ code: 'untrusted', message: expect.stringMatching(/check\.sh.* changed after/) })
     expect(existsSync(join(root, 'started'))).toBe(false)
   })
 
-  it('runs no hook script that was planted during the question', async () => {
+  it('does not run a hook script that was added during the trust prompt', async () => {
     const text = `${provider}[callbacks]\nbefore_turn = "check.sh"\n`
     await expect(agentOf(text, () => void put('check.sh', 'exit 0'))).rejects.toMatchObject({ code: 'untrusted' })
   })

@@ -56,7 +56,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 `
 
 describe('loadConfigFile', () => {
-  it('reads the format of the extension', async () => {
+  it('reads the format given by the file extension', async () => {
     const loaded = await loadConfigFile(put('a.toml', provider))
     expect(loaded).toMatchObject({ format: 'toml', path: join(root, 'a.toml') })
     expect(await loaded.fingerprint()).toMatch(/^[0-9a-f]{64}$/)
@@ -65,7 +65,7 @@ describe('loadConfigFile', () => {
     expect((await loadConfigFile(put('a.yaml', 'provider: {}'))).format).toBe('yaml')
   })
 
-  it('rejects an invalid file', async () => {
+  it('rejects an invalid configuration file', async () => {
     await expect(loadConfigFile(put('a.txt', provider))).rejects.toMatchObject({ code: 'invalidOption' })
     await expect(loadConfigFile(join(root, 'none.toml'))).rejects.toMatchObject({ code: 'io' })
     mkdirSync(join(root, 'folder.toml'), { recursive: true })
@@ -76,7 +76,7 @@ describe('loadConfigFile', () => {
     await expect(loadConfigFile(put('b.toml', provider), { nonsense: 1 } as never)).rejects.toMatchObject({ code: 'invalidOption' })
   })
 
-  it('creates an agent with environment, files and tools of this machine', async () => {
+  it("creates an agent with this machine's environment, files and tools", async () => {
     const text = `${provider.replace('"k"', '"${PHI_TEST_KEY}"')}
 [agent]
 workspace = "work"
@@ -101,7 +101,7 @@ enabled = ["file_read"]`
     expect((await agentFromConfig(config, host)).settings.systemPrompt).toBe(process.env.PATH)
   })
 
-  it('reads outside the workspace only with trust and follows no link there', async () => {
+  it('reads files outside the workspace only with trust and never through links', async () => {
     const text = `${provider}[agent]\nsystem_prompt = "file:${outside}/secret.md"`
     const file = put('outside.toml', text)
     const trust = ({ field }: TrustRequest) => field.endsWith('api_key')
@@ -122,7 +122,7 @@ enabled = ["file_read"]`
     await expect(agentFromConfig(inner.config, inner.host)).rejects.toMatchObject({ code: 'io' })
   })
 
-  it('runs its scripts as hooks with trust', async () => {
+  it('runs trusted scripts as hooks', async () => {
     put('hooks/no.sh', 'cat > /dev/null; echo \'{"allow": false, "reason": "not today"}\'')
     const file = put('hooks.toml', `${provider}[callbacks]\nbefore_turn = "hooks/no.sh"`)
     const model = scripted([{ text: 'never' }])
@@ -132,7 +132,7 @@ enabled = ["file_read"]`
     expect(model.provider.requests).toEqual([])
   })
 
-  it('starts its servers with trust and ends them with the agent', async () => {
+  it('starts trusted servers and stops them with the agent', async () => {
     const server = join(process.cwd(), 'node_modules/@modelcontextprotocol/server-filesystem/dist/index.js')
     const text = `${provider}
 [[mcp.servers]]
@@ -155,7 +155,7 @@ name = "b"`
     ['timeout_secs = 0.3\nreset_timeout_on_progress = false', 'did not finish within 300 ms'],
     ['total_timeout_secs = 0.3', 'did not finish within 300 ms'],
     ['timeout_secs = 0.3\nreset_timeout_on_progress = false\ntotal_timeout_secs = 600', 'did not finish within 300 ms'],
-  ])('ends a call of a server with endless progress: %s', async (limits, words) => {
+  ])('ends a call to a server that reports progress endlessly: %s', async (limits, words) => {
     put('busy.mjs', busyServer)
     const place = `command = ${JSON.stringify(process.execPath)}\nargs = ["busy.mjs"]`
     const text = `${provider}[[mcp.servers]]\nname = "busy"\n${place}\n${limits}\n`
@@ -166,7 +166,7 @@ name = "b"`
     await agent.close()
   })
 
-  it('sends its servers the folders as roots and the model their instructions', async () => {
+  it('sends roots to its servers and their instructions to the model', async () => {
     const server = join(process.cwd(), 'node_modules/@modelcontextprotocol/server-everything/dist/index.js')
     const text = `${provider}
 [agent]

@@ -43,14 +43,14 @@ async function refusal(text: string, more: LoadConfigOptions = {}): Promise<Conf
   throw new Error(`It was not refused: ${String(error)}`)
 }
 
-describe('plugins of an agent file', () => {
-  it('loads relative to the file, whatever the root', async () => {
+describe('plugins in an agent file', () => {
+  it('loads a plugin relative to the file regardless of the root', async () => {
     put('home/plugins/first.mjs', `export default ${answering('first')}`)
     expect(await said(naming('./plugins/first.mjs'))).toBe('first')
     expect(await said(naming('plugins/first.mjs'))).toBe('first')
   })
 
-  it('supports TypeScript with definePlugin', async () => {
+  it('loads a TypeScript plugin that uses definePlugin', async () => {
     const entry = JSON.stringify(join(process.cwd(), 'dist/loop.js'))
     put('home/word.ts', "export const word: string = 'typed'\n")
     put(
@@ -62,7 +62,7 @@ export default definePlugin({ name: 'typed', begin: () => ({ response: () => ({ 
     expect(await said(naming('typed.ts'))).toBe('typed')
   })
 
-  it('loads each named export of a module without a default one', async () => {
+  it('loads every named export of a module without a default export', async () => {
     put('home/two.mjs', `export const a = ${answering('a')}\nexport const b = ${answering('b')}`)
     const { config, host } = await load(`${naming('two.mjs')}[[agent.instances]]\nname = "x"\n[[agent.instances]]\nname = "y"\n`)
     const agents = await agentsFromConfig(config, host)
@@ -74,14 +74,14 @@ export default definePlugin({ name: 'typed', begin: () => ({ response: () => ({ 
   })
 
   it.each([
-    ['export default 7', 'the export "default" is a value of type number, no plugin. Write: export default definePlugin'],
+    ['export default 7', 'the export "default" is a value of type number, no plugin. Use export default definePlugin'],
     ["export const a = { name: 'a', begin() {} }", 'the export "a" is a value of type object, no plugin'],
     ['export default () => undefined', 'the export "default" returned a value of type undefined, no plugin'],
     ["export default () => { throw new Error('no luck') }", 'the export "default" made no plugin: no luck'],
     ['export {}', 'exports nothing'],
     ["throw new Error('broken')", 'cannot be loaded: broken'],
     ['export default (', 'cannot be loaded'],
-  ])('fails with the location and a fix: %s', async (text, words) => {
+  ])('reports the location and a fix for %s', async (text, words) => {
     put('home/wrong.mjs', text)
     const error = await refusal(naming('wrong.mjs'))
     expect(error).toMatchObject({ code: 'invalidOption', field: 'agent.plugins[0]' })
@@ -89,15 +89,15 @@ export default definePlugin({ name: 'typed', begin: () => ({ response: () => ({ 
     expect(error.message).toContain(words)
   })
 
-  it('fails without a file or without code', async () => {
+  it('rejects a missing file and a file without code', async () => {
     put('home/notes.md', '# Notes')
     expect(await refusal(naming('none.mjs'))).toMatchObject({ code: 'io', field: 'agent.plugins[0]' })
     expect(await refusal(naming('notes.md'))).toMatchObject({ code: 'invalidOption', field: 'agent.plugins[0]' })
     const { checkScripts } = await load(naming('none.mjs'))
-    expect(checkScripts).toThrow('there is no file')
+    expect(checkScripts).toThrow('does not exist')
   })
 
-  it('requires a host that can load them', async () => {
+  it('requires a host that can load plugins', async () => {
     const { config } = await parseConfig(naming('a.mjs'), 'toml')
     await expect(agentFromConfig(config, { trust: true })).rejects.toMatchObject({
       code: 'unsupported',
@@ -108,7 +108,7 @@ export default definePlugin({ name: 'typed', begin: () => ({ response: () => ({ 
 })
 
 describe('trust in plugins', () => {
-  it('is required before anything loads', async () => {
+  it('requires trust before loading anything', async () => {
     put('home/a.mjs', `globalThis.phiPluginLoaded = true\nexport default ${answering('a')}`)
     const text = `${naming('a.mjs')}[[mcp.servers]]\nname = "s"\ncommand = "node"\n`
     const { config } = await parseConfig(text, 'toml')
@@ -118,11 +118,11 @@ describe('trust in plugins', () => {
     ])
     const error = await refusal(naming('a.mjs'), { trust: false })
     expect(error).toMatchObject({ code: 'untrusted' })
-    expect(error.message).toContain('agent.plugins[0] would run the code of a plugin in this program: "a.mjs"')
+    expect(error.message).toContain('agent.plugins[0] would run plugin code in this process: "a.mjs"')
     expect('phiPluginLoaded' in globalThis).toBe(false)
   })
 
-  it('shows a path outside the folder and may allow it', async () => {
+  it('requests trust for a path outside the folder', async () => {
     put('elsewhere.mjs', `export default ${answering('elsewhere')}`)
     const asked: TrustRequest[] = []
     const trust = (request: TrustRequest) => asked.push(request) > 0
@@ -137,7 +137,7 @@ describe('trust in plugins', () => {
     expect(await refusal(naming('link.mjs'))).toMatchObject({ code: 'untrusted', field: 'agent.plugins[0]' })
   })
 
-  it.each(['plugin.mjs', 'part.mjs'])('runs nothing if %s changed during the question', async (changed) => {
+  it.each(['plugin.mjs', 'part.mjs'])('runs no code if %s changed during the trust prompt', async (changed) => {
     put('home/part.mjs', "export const word = 'shown'\n")
     put('home/plugin.mjs', `import './part.mjs'\nexport default ${answering('shown')}`)
     const trust = () => {
@@ -146,11 +146,11 @@ describe('trust in plugins', () => {
     }
     const error = await refusal(naming('plugin.mjs'), { trust })
     expect(error.code).toBe('untrusted')
-    expect(error.message).toMatch(new RegExp(`${changed.replace('.', '\\.')}.* changed since .*agent\\.toml was read`))
+    expect(error.message).toMatch(new RegExp(`${changed.replace('.', '\\.')}.* changed after .*agent\\.toml was read`))
     expect('phiPluginChanged' in globalThis).toBe(false)
   })
 
-  it('depends on the content of the module and its imports', async () => {
+  it('computes the fingerprint from the module and its imports', async () => {
     put('home/part.mjs', 'export const word = 1\n')
     put('home/plugin.mjs', `import './part.mjs'\nexport default ${answering('a')}`)
     const before = await (await load(naming('plugin.mjs'))).fingerprint()
@@ -160,14 +160,14 @@ describe('trust in plugins', () => {
     expect(await (await load(naming('plugin.mjs'))).fingerprint()).not.toBe(before)
   })
 
-  it('covers no module that imports a package, and explains why', async () => {
+  it('does not remember trust in a module that imports a package', async () => {
     put('home/plugin.mjs', "import 'phi-core/loop'\nexport default 1")
     const loaded = await load(naming('plugin.mjs'))
     expect(await loaded.fingerprint()).toBeUndefined()
     expect(loaded.notRemembered).toEqual([expect.stringContaining('agent.plugins[0]: it may load more than its text says')])
   })
 
-  it('runs the new code of a module trusted again after a change', async () => {
+  it('runs the new code of a changed module after renewed trust', async () => {
     put('home/a.mjs', `export default ${answering('old')}`)
     expect(await said(naming('a.mjs'))).toBe('old')
     put('home/a.mjs', `export default ${answering('new')}`)

@@ -86,23 +86,26 @@ describe('remembered trust', () => {
     [node, ['server.js']],
     [node, ['lazy.mjs']],
     [node, ['server.mjs'], { API_KEY: '${SCRIPT}', DEBUG: 'all of it' }],
-  ])('covers %s %j %j', async (...form) => {
+  ])('includes %s %j %j in the fingerprint', async (...form) => {
     const { fingerprint, why } = await ofServer(...form)
     expect(why).toEqual([])
     expect(fingerprint).toMatch(/^[0-9a-f]{64}$/)
   })
 
-  it.each(['hooks/plain.sh', 'sh hooks/plain.sh', 'hooks/plain.mjs', 'node hooks/plain.mjs'])('covers the hook %s', async (script) => {
-    const { fingerprint, why } = await load(`${provider}[callbacks]\nbefore_turn = "${script}"\n`)
-    expect(why).toEqual([])
-    expect(fingerprint).toMatch(/^[0-9a-f]{64}$/)
-  })
+  it.each(['hooks/plain.sh', 'sh hooks/plain.sh', 'hooks/plain.mjs', 'node hooks/plain.mjs'])(
+    'includes the hook %s in the fingerprint',
+    async (script) => {
+      const { fingerprint, why } = await load(`${provider}[callbacks]\nbefore_turn = "${script}"\n`)
+      expect(why).toEqual([])
+      expect(fingerprint).toMatch(/^[0-9a-f]{64}$/)
+    },
+  )
 
   it.each<[changed: string, text: string]>([
     ['server.mjs', `${files['server.mjs']}// changed`],
     ['lib/word.mjs', `${files['lib/word.mjs']}// changed`],
     ['lib/deep.mjs', "export const word = 'other'\n"],
-  ])('expires when loaded %s changes', async (changed, text) => {
+  ])('expires when the loaded file %s changes', async (changed, text) => {
     const before = await ofServer(node, ['server.mjs'])
     put(changed, text)
     const after = await ofServer(node, ['server.mjs'])
@@ -112,7 +115,7 @@ describe('remembered trust', () => {
     expect((await ofServer(node, ['server.mjs'])).fingerprint).toBe(before.fingerprint)
   })
 
-  it('survives changes of data', async () => {
+  it('stays valid when data files change', async () => {
     const before = await ofServer(node, ['server.mjs', 'data.json'], { STORE: 'data.json' })
     for (const text of ['{}', '{"more":1}']) {
       put('data.json', text)
@@ -121,7 +124,7 @@ describe('remembered trust', () => {
   })
 })
 
-describe('trust that cannot be remembered', () => {
+describe('trust that is not remembered', () => {
   it.each<[command: string, args: string[], env?: Record<string, string>]>([
     [node, ['.']],
     [node, ['lib']],
@@ -172,7 +175,7 @@ describe('trust that cannot be remembered', () => {
     ['uv', ['run', 'server.py']],
     ['docker', ['run', 'a-server']],
     ['make', ['serve']],
-  ])('includes %s %j %j', async (...form) => {
+  ])('does not remember %s %j %j', async (...form) => {
     const { fingerprint, why } = await ofServer(...form)
     expect(why).toEqual([expect.stringMatching(/^mcp\.servers\[0\]: \S.*/)])
     expect(fingerprint).toBeUndefined()
@@ -191,13 +194,13 @@ describe('trust that cannot be remembered', () => {
       "'hooks/plain.sh'",
       'hooks/none.sh',
     ],
-  ])('includes the hook %s', async (script) => {
+  ])('does not remember the hook %s', async (script) => {
     const { fingerprint, why } = await load(`${provider}[callbacks]\nbefore_turn = "${script}"\n`)
     expect(why).toEqual([expect.stringMatching(/^callbacks\.before_turn: \S.*/)])
     expect(fingerprint).toBeUndefined()
   })
 
-  it('includes a file with one unknown script among several', async () => {
+  it('does not remember a file if any of its scripts is unknown', async () => {
     const servers = ['server.mjs', '.'].map((arg, at) => `[[mcp.servers]]\nname = "s${at}"\ncommand = "${node}"\nargs = ["${arg}"]\n`)
     const { fingerprint, why } = await load(`${provider}${servers.join('')}`)
     expect(fingerprint).toBeUndefined()

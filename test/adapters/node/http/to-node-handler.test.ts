@@ -79,7 +79,7 @@ describe.each(['node', 'express', 'fastify'] as const)('toNodeHandler in %s', (n
     expect(said).toBe('one two')
   })
 
-  it('reports a client disconnect to the run', async () => {
+  it('aborts the run when the client disconnects', async () => {
     const { agents, handler } = waiting()
     const { url } = await serve(handler)
     for await (const event of eventsOf(await fetch(`${url}/api/runs`, prompt))) if (event.type === 'messageUpdate') break
@@ -87,7 +87,7 @@ describe.each(['node', 'express', 'fastify'] as const)('toNodeHandler in %s', (n
     expect(agents[0]?.messages.at(-1)).toMatchObject({ role: 'assistant', stopReason: 'aborted' })
   })
 
-  it('sends error responses and keeps the connection', async () => {
+  it('sends error responses and keeps the connection open', async () => {
     const { open, handler } = waiting()
     open()
     const { url, server } = await serve(handler)
@@ -112,7 +112,7 @@ describe.each(['node', 'express', 'fastify'] as const)('toNodeHandler in %s', (n
     expect(connections).toHaveBeenCalledTimes(1)
   })
 
-  it('reads only as fast as the client', async () => {
+  it('reads the response only as fast as the client', async () => {
     const piece = new Uint8Array(64 * 1024)
     let given = 0
     const cancelled = vi.fn()
@@ -146,7 +146,7 @@ describe.each(['node', 'express', 'fastify'] as const)('toNodeHandler in %s', (n
     await vi.waitFor(() => expect(cancelled).toHaveBeenCalledTimes(1), patient)
   })
 
-  it('forwards repeated headers, statuses without a body, and HEAD', async () => {
+  it('forwards repeated headers, HEAD requests and responses without a body', async () => {
     const { url } = await serve((incoming) => {
       const headers = new Headers({ 'x-seen': incoming.headers.get('x-twice') ?? '' })
       headers.append('set-cookie', 'a=1')
@@ -163,7 +163,7 @@ describe.each(['node', 'express', 'fastify'] as const)('toNodeHandler in %s', (n
     expect((await fetch(url, { method: 'HEAD' })).status).toBe(200)
   })
 
-  it('treats the path as a path and the host as a host', async () => {
+  it('rejects invalid hosts and does not read a host from the path', async () => {
     const seen: string[] = []
     const { url } = await serve((incoming) => {
       seen.push(incoming.url)
@@ -188,7 +188,7 @@ describe.each(['node', 'express', 'fastify'] as const)('toNodeHandler in %s', (n
   })
 })
 
-it('hides the message of a thrown error and passes it to Express', async () => {
+it('hides the message of a thrown error and passes the error to Express', async () => {
   const thrower: FetchHandler = () => {
     throw new Error('hunter2')
   }
@@ -205,7 +205,7 @@ it('hides the message of a thrown error and passes it to Express', async () => {
   expect([(await fetch((await listening(app)).url)).status, told.mock.calls]).toEqual([418, [['hunter2']]])
 })
 
-it('rejects a body that was already read and explains what to do', async () => {
+it('rejects a body that another middleware already read and explains a fix', async () => {
   const told = vi.fn()
   const app = express()
   app.use(express.json())
@@ -218,7 +218,7 @@ it('rejects a body that was already read and explains what to do', async () => {
   expect(told.mock.calls[0]?.[0]).toContain('before body parsers')
 })
 
-it('closes the connection of a client whose body never arrives', async () => {
+it("closes the connection if a client's body never arrives", async () => {
   const app = createAgentApp({ agent: () => new Agent({ model: scripted([]) }), authorize: 'loopbackOnly', bodyTimeoutMs: 20 })
   const { url } = await listening(toNodeHandler(app.fetch))
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
@@ -256,7 +256,7 @@ it('stops waiting when a client disconnects during its body', async () => {
   await vi.waitFor(() => expect(failed).toHaveBeenCalledWith('AbortError'), patient)
 })
 
-it('serves many requests at once, in sequence on each connection', async () => {
+it('serves concurrent requests, and sequential ones on each connection', async () => {
   const model = scripted(() => ({ text: 'hello' }))
   const app = createAgentApp({ agent: () => new Agent({ model }), authorize: 'loopbackOnly' })
   const { url } = await listening(toNodeHandler(app.fetch))

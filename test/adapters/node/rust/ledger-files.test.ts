@@ -19,8 +19,8 @@ const one = (sessionId: string, agentId = 'a', text = 'Hello') =>
 /** Makes a file older than all that follow. */
 const age = (root: string, sessionId: string, seconds: number) => utimesSync(join(root, `${sessionId}.json`), seconds, seconds)
 
-describe('sessions in Rust session files', () => {
-  it('loads as they were saved', async () => {
+describe('Rust session files', () => {
+  it('loads a session as it was saved', async () => {
     const { root } = temporaryRoot()
     await saveRustSession(one('s1'), root)
     expect(await loadRustSession('s1', root)).toEqual(one('s1'))
@@ -28,7 +28,7 @@ describe('sessions in Rust session files', () => {
     expect(await loadRustSession('s1', root)).toEqual(one('s1', 'a', 'Changed'))
   })
 
-  it('saves one flat, indented file each and creates the directory', async () => {
+  it('saves one indented JSON file per session and creates the directory', async () => {
     const { root } = temporaryRoot()
     const directory = join(root, 'a', 'b')
     await saveRustSession(one('Session-1'), directory)
@@ -37,7 +37,7 @@ describe('sessions in Rust session files', () => {
     expect(readFileSync(join(directory, 'Session-1.json'), 'utf8')).toMatch(/^\{\n {2}"session_id": "Session-1",\n/)
   })
 
-  it('saves its state at the call', async () => {
+  it('copies the session when save is called', async () => {
     const { root } = temporaryRoot()
     const mine = one('s1')
     const saving = saveRustSession(mine, root)
@@ -58,7 +58,7 @@ describe('sessions in Rust session files', () => {
     expect(await listRustSessionIds(root)).toEqual(['c', 'a', 'b'])
   })
 
-  it('loads for one agent, newest first', async () => {
+  it('loads the sessions of one agent, newest first', async () => {
     const { root } = temporaryRoot()
     for (const [index, agentId] of ['x', 'y', 'x'].entries()) {
       await saveRustSession(one(`s${index}`, agentId), root)
@@ -68,7 +68,7 @@ describe('sessions in Rust session files', () => {
     expect(await loadRustSessionsForAgent('nobody', root)).toEqual([])
   })
 
-  it('deletes a session, which is then missing', async () => {
+  it('deletes a session and then reports it as missing', async () => {
     const { root } = temporaryRoot()
     await saveRustSession(one('s1'), root)
     await deleteRustSession('s1', root)
@@ -77,7 +77,7 @@ describe('sessions in Rust session files', () => {
     expect(await failureOf(loadRustSession('s1', join(root, 'missing')))).toBe('notFound')
   })
 
-  it('saves concurrently, with one complete file as the result', async () => {
+  it('leaves one complete file after concurrent saves', async () => {
     const { root } = temporaryRoot()
     const versions = Array.from({ length: 8 }, (_, index) => one('s1', 'a', `version ${index}`))
     await Promise.all(versions.map((version) => saveRustSession(version, root)))
@@ -85,7 +85,7 @@ describe('sessions in Rust session files', () => {
     expect(readdirSync(root)).toEqual(['s1.json'])
   })
 
-  it('stays separate from those of fileSessionStore', async () => {
+  it('stores sessions separately from those of fileSessionStore', async () => {
     const { root } = temporaryRoot()
     await saveRustSession(one('s1'), root)
     const store = fileSessionStore(root)
@@ -95,7 +95,7 @@ describe('sessions in Rust session files', () => {
     expect(await listRustSessionIds(root)).toEqual(['s1'])
   })
 
-  it.each(['', '..', '../up', 'a/b', 'a\u0000', 'x'.repeat(201)])('rejects the id %j', async (id) => {
+  it.each(['', '..', '../up', 'a/b', 'a\u0000', 'x'.repeat(201)])('rejects the session id %j', async (id) => {
     const { root } = temporaryRoot()
     const calls = [saveRustSession({ ...one('s1'), sessionId: id }, root), loadRustSession(id, root), deleteRustSession(id, root)]
     expect(await Promise.all(calls.map(failureOf))).toEqual(['invalidId', 'invalidId', 'invalidId'])
@@ -111,7 +111,7 @@ describe('sessions in Rust session files', () => {
     expect(await failureOf(loadRustSessionsForAgent('a', root))).toBe('invalidSession')
   })
 
-  it('keeps the old file and leaves nothing behind if a write fails', async () => {
+  it('keeps the old file and no temporary file if a write fails', async () => {
     const { root, outside } = temporaryRoot()
     mkdirSync(join(root, 's1.json'))
     const error: unknown = await saveRustSession(one('s1'), root).catch((reason: unknown) => reason)

@@ -5,23 +5,23 @@ import { Agent } from '../../../../src/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
 import { beforeTool, hooksOf, played } from './played.ts'
 
-describe('a script before an action', () => {
+describe('a script that decides an action', () => {
   it.each([
     ['nothing', 'exit 0'],
     ['{"allow": true}', 'echo \'{"allow": true}\''],
-    ['white space', 'echo; echo'],
-    ['without reading its input', 'exec <&-; exit 0'],
-  ])('allows by writing %s', async (_, script) => {
+    ['whitespace', 'echo; echo'],
+    ['nothing, with closed input', 'exec <&-; exit 0'],
+  ])('allows the action by writing %s', async (_, script) => {
     const { ran, logged } = await played(beforeTool(script).hooks)
     expect([ran, logged]).toEqual([['a'], '[]'])
   })
 
-  it('allows without reading its input and with unrelated output', async () => {
+  it('allows the action without reading its input and with unrelated output', async () => {
     expect((await played(beforeTool('exit 0').hooks, { path: 'x'.repeat(5_000_000) })).ran).toHaveLength(1)
     expect((await played(beforeTool('head -c 5000000 /dev/zero >&2').hooks)).ran).toEqual(['a'])
   })
 
-  it('rejects with a reason for the model', async () => {
+  it('rejects the action with a reason for the model', async () => {
     const { ran, answers, logged } = await played(beforeTool('echo \'{"allow": false, "reason": "not a\\u001b[2J"}\'').hooks)
     expect(answers).toEqual(['Tool execution skipped by before_tool_execution hook: not a\\u{1b}[2J'])
     expect([ran, logged]).toEqual([[], '[]'])
@@ -47,7 +47,7 @@ describe('a script before an action', () => {
     ['writes without end', 'while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done', /wrote more than 65536 bytes/],
     ['does not end', 'sleep 60', /did not end within 200 ms/],
     ['does not want to end', 'trap "" TERM; while :; do sleep 1; done', /did not end within 200 ms/],
-  ])('rejects if it %s', async (name, script, message) => {
+  ])('rejects the action if it %s', async (name, script, message) => {
     const { hooks } = beforeTool(script, name.includes('want') || name.includes('not end') ? { timeoutMs: 200 } : {})
     const { ran, answers, logged, result } = await played(hooks)
     expect(ran).toEqual([])
@@ -58,9 +58,9 @@ describe('a script before an action', () => {
   })
 
   it.each<[string, (root: string, outside: string) => void]>([
-    ['is gone', (root) => rmSync(join(root, 'h.sh'))],
+    ['does not exist', (root) => rmSync(join(root, 'h.sh'))],
     ['was changed', (root) => writeFileSync(join(root, 'h.sh'), 'exit  0')],
-    ['was made longer', (root) => writeFileSync(join(root, 'h.sh'), 'exit 0\n')],
+    ['became longer', (root) => writeFileSync(join(root, 'h.sh'), 'exit 0\n')],
     [
       'became a directory',
       (root) => {
@@ -69,7 +69,7 @@ describe('a script before an action', () => {
       },
     ],
     [
-      'became a link that leads out',
+      'became a link out of the root',
       (root, outside) => {
         rmSync(join(root, 'h.sh'))
         writeFileSync(join(outside, 'x.sh'), 'exit 0')
@@ -83,7 +83,7 @@ describe('a script before an action', () => {
         symlinkSync('/dev/zero', join(root, 'h.sh'))
       },
     ],
-  ])('rejects if it %s after the hooks were created', async (_, change) => {
+  ])('rejects the action if it %s after the hooks were created', async (_, change) => {
     const { hooks, root, outside } = beforeTool('exit 0')
     change(root, outside)
     const { ran, logged } = await played(hooks)
@@ -91,7 +91,7 @@ describe('a script before an action', () => {
     expect(logged).toMatch(/The script h\.sh changed after the hooks were created/)
   })
 
-  it('runs the checked content, even if the file changes afterwards', async () => {
+  it('runs the checked content even if the file changes afterwards', async () => {
     // The script itself changes the file that it came from; the second call sees it.
     const { hooks } = beforeTool('echo "exit 0 # changed" > h.sh; echo \'{"allow": false}\'')
     expect((await played(hooks)).answers).toEqual(['Tool execution skipped by before_tool_execution hook.'])
@@ -126,13 +126,13 @@ describe('a script before an action', () => {
   })
 })
 
-describe('an observing script', () => {
+describe('a script that observes', () => {
   it.each([
     ['exit 7', /ended with code 7/],
     ['echo anything at all', undefined],
     ['kill -9 $$', /ended by a signal/],
     ['yes', /wrote more than/],
-  ])('leaves the run unaffected by %s', async (script, message) => {
+  ])('does not affect the run with %s', async (script, message) => {
     const scripts = { afterLoop: 'h.sh', afterTurn: 'h.sh', afterToolExecution: 'h.sh', afterToolExecutionUpdate: 'h.sh' }
     const { ran, result, logged } = await played(hooksOf({ 'h.sh': script }, scripts).hooks)
     expect([ran, result.status]).toEqual([['a'], 'completed'])

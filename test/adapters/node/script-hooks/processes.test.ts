@@ -20,7 +20,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-describe('script input', () => {
+describe('input of script hooks', () => {
   const write = 'cat >> told; exit 0'
   const all: Required<ScriptHookOptions['scripts']> = {
     ...{ beforeLoop: 'w.sh', afterLoop: 'w.sh', beforeTurn: 'w.sh', afterTurn: 'w.sh', onError: 'w.sh', beforeToolExecution: 'w.sh' },
@@ -90,7 +90,7 @@ describe('script input', () => {
     expect(new Set(lines.map(({ hook }) => hook))).toEqual(new Set(Object.keys(all)))
   })
 
-  it('truncates long values except arguments', async () => {
+  it('truncates long values except the arguments', async () => {
     const { hooks, root } = hooksOf({ 'w.sh': write }, { afterToolExecution: 'w.sh', beforeToolExecution: 'w.sh' })
     const path = 'x'.repeat(300_000)
     await played(hooks, { path })
@@ -99,7 +99,7 @@ describe('script input', () => {
     expect(after).toMatchObject({ text: `removed ${path}`.slice(0, 65_536), truncated: true })
   })
 
-  it('contains only required and given environment variables', async () => {
+  it('passes only required and given environment variables', async () => {
     process.env.PHI_TEST_SECRET = 'sk-secret'
     onTestFinished(() => void delete process.env.PHI_TEST_SECRET)
     const { hooks, root } = hooksOf(
@@ -123,8 +123,8 @@ describe('script input', () => {
   })
 })
 
-describe('script cleanup', () => {
-  it('kills child processes, in its group and, on Linux, outside it', async () => {
+describe('cleanup of script hooks', () => {
+  it('kills child processes, on Linux also outside the process group', async () => {
     const script = 'sleep 300 & echo $! > one; setsid sleep 300 & echo $! > two; sh -c "sleep 300 & echo \\$! > three"; exit 0'
     const { hooks, root } = beforeTool(script)
     expect((await played(hooks)).ran).toEqual(['a'])
@@ -132,7 +132,7 @@ describe('script cleanup', () => {
     for (const pid of pids) await expect.poll(() => isAlive(pid)).toBe(false)
   })
 
-  it('leaves no temporary files', async () => {
+  it('leaves no temporary files behind', async () => {
     const copies = () => readdirSync(tmpdir()).filter((name) => name.startsWith('phi-hook-'))
     const before = copies()
     const { hooks, root } = beforeTool('echo "$0" > zero; kill -9 $$')
@@ -150,7 +150,7 @@ describe('script cleanup', () => {
     ['afterToolExecution', 'aborted'],
     ['beforeToolExecutionUpdate', 'aborted'],
     ['afterTurn', 'aborted'],
-  ])('stops with the run: %s', async (hook, status) => {
+  ])('kills the script when the run is aborted: %s', async (hook, status) => {
     const { hooks, root } = hooksOf({ 'h.sh': 'echo $$ > pid.new; mv pid.new pid; sleep 300' }, { [hook]: 'h.sh' }, { timeoutMs: 60_000 })
     const controller = new AbortController()
     const playing = played(hooks, { path: 'a' }, controller.signal)
@@ -161,7 +161,7 @@ describe('script cleanup', () => {
     await expect.poll(() => isAlive(pid)).toBe(false)
   })
 
-  it('runs a final script for a stopped run', async () => {
+  it('runs a final script for an aborted run', async () => {
     const { hooks, root } = hooksOf({ 'h.sh': 'cat > told' }, { afterLoop: 'h.sh' })
     const controller = new AbortController()
     controller.abort()

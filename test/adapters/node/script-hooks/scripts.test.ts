@@ -11,12 +11,12 @@ const hasPython = present('/usr/bin/python3', '--version')
 const hasNode = present('/usr/bin/node', '--version')
 
 describe('scriptHooks', () => {
-  it('contains only hooks with scripts', () => {
+  it('includes only hooks with scripts', () => {
     expect(Object.keys(hooksOf({ 'a.sh': '' }, { beforeTurn: 'a.sh', onError: 'a.sh' }).hooks)).toEqual(['beforeTurn', 'onError'])
     expect(hooksOf({}, {}).hooks).toEqual({})
   })
 
-  it.skipIf(!hasPython)('runs .py with Python', async () => {
+  it.skipIf(!hasPython)('runs a .py script with Python', async () => {
     const script =
       'import json, sys\ninfo = json.load(sys.stdin)\nprint(json.dumps({"allow": info["args"]["path"] != "a", "reason": "ä"}))\n'
     expect((await played(beforeTool(script, {}, 'h.py').hooks)).answers[0]).toMatch(/hook: ä$/)
@@ -25,21 +25,21 @@ describe('scriptHooks', () => {
     expect((await played(hooks)).ran).toEqual([])
   })
 
-  it.skipIf(!hasNode)('runs .mjs with Node', async () => {
+  it.skipIf(!hasNode)('runs a .mjs script with Node', async () => {
     const script =
       'let text = ""; for await (const chunk of process.stdin) text += chunk\nconsole.log(JSON.stringify({ allow: JSON.parse(text).args.path === "b" }))'
     expect((await played(beforeTool(script, {}, 'h.mjs').hooks)).ran).toEqual([])
     expect((await played(beforeTool(script, {}, 'h.mjs').hooks, { path: 'b' })).ran).toEqual(['b'])
   })
 
-  it('needs no execute permission because the interpreter reads it', async () => {
+  it('requires no execute permission because the interpreter reads the script', async () => {
     const { root } = temporaryRoot()
     writeFileSync(join(root, 'h'), '#!/bin/false\nexit 0\n')
     chmodSync(join(root, 'h'), 0o400)
     expect((await played(scriptHooks({ root, scripts: { beforeTurn: 'h' } }))).ran).toEqual(['a'])
   })
 
-  it('rejects invalid options at once', () => {
+  it('throws immediately for invalid hook options', () => {
     const { root, outside } = temporaryRoot()
     writeFileSync(join(outside, 'x.sh'), 'exit 0')
     writeFileSync(join(root, 'big.sh'), '#'.repeat(1024 * 1024 + 1))
@@ -52,9 +52,9 @@ describe('scriptHooks', () => {
         scriptHooks({ root, scripts: { beforeTurn: script }, ...options })
     for (const [script, message] of [
       ['none.sh', /no such file/],
-      ['', /no regular file/],
-      ['.', /no regular file/],
-      ['big.sh', /at most 1048576/],
+      ['', /not a regular file/],
+      ['.', /not a regular file/],
+      ['big.sh', /the limit is 1048576/],
       ['../outside/x.sh', /allowOutside/],
       [join(root, 'a.sh'), /allowOutside/],
       ['link.sh', /allowOutside/],
@@ -72,7 +72,7 @@ describe('scriptHooks', () => {
     expect(make('a.sh', { root: join(root, 'a.sh') })).toThrow(/not a directory/)
   })
 
-  it('stores the copies where no tool writes', () => {
+  it('stores script copies outside directories that tools can write', () => {
     const { root } = temporaryRoot()
     const before = process.env.TMPDIR
     onTestFinished(() => {

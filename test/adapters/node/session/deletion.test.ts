@@ -105,7 +105,7 @@ class DeletionRun {
 }
 
 describe('deleting a session of the file store', () => {
-  it('is permanent and affects no later session despite writers, crashes and power loss', async () => {
+  it('deletes permanently without affecting a later session, despite crashes and power loss', async () => {
     for (let seed = 1; seed <= seeds; seed += 1) expect(await new DeletionRun(seed).problems(), `seed ${seed}`).toEqual([])
   })
 })

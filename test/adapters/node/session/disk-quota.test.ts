@@ -9,7 +9,7 @@ describe('fileDriver', () => {
     ['Node', { code: 'Unknown system error -122', errno: -122 }, 'Unknown system error -122: Unknown system error -122, fsync'],
     ['Deno', {}, 'Disk quota exceeded (os error 122)'],
     ['Bun', { code: 'EDQUOT', errno: -122 }, 'EDQUOT: unknown error, fsync'],
-  ])('reports EDQUOT as quota: %s', async (_, fields, message) => {
+  ])('maps EDQUOT to quota: %s', async (_, fields, message) => {
     if (process.platform !== 'linux') return
     const { root } = temporaryRoot()
     const failing: FileOperations = { ...nodeFileOperations(), sync: () => Promise.reject(Object.assign(new Error(message), fields)) }

@@ -51,7 +51,7 @@ describe('the file driver', () => {
     await writeAndClose(driver, 's1', '{}')
     expect(files(join(root, 'a', 'b'))).toEqual(['log.1'])
   })
-  it('ignores a session that was only opened', async () => {
+  it('ignores a session that was opened but never written', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
     await driver.release(await driver.claim('s1', 'a'))
@@ -71,7 +71,7 @@ describe('the file driver', () => {
     await other.append(newer, [line(newer, 2, 'new-2')])
     expect(await other.read('s1', 0)).toEqual(['old-1', 'old-2', 'new-2'])
   })
-  it('rejects a writer whose session was deleted, also if it exists again', async () => {
+  it('rejects a writer whose session was deleted, even if it was recreated', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
     const claims = [await write(driver, 's1', 'one'), await write(driver, 's2', 'one'), await write(driver, 's3', 'one')]
@@ -82,7 +82,7 @@ describe('the file driver', () => {
     expect(await driver.read('s1', 0)).toBeUndefined()
     expect(await driver.read('s2', 0)).toEqual(['again'])
   })
-  it('rejects a writer that started during a deletion, also a partial one', async () => {
+  it('rejects a writer that started during a complete or partial deletion', async () => {
     const { root } = temporaryRoot()
     await writeAndClose(fileDriver(root), 's1', 'one')
     const driver = fileDriver(root)
@@ -102,7 +102,7 @@ describe('the file driver', () => {
     if (claim !== undefined) expect(await failureOf(driver.append(claim, [line(claim, 2, 'two')]))).toBe('conflict')
   })
 
-  it('deletes everything including the folder', async () => {
+  it('deletes all files and the folder', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
     await writeAndClose(driver, 's1', 'one')
@@ -114,7 +114,7 @@ describe('the file driver', () => {
     expect((await driver.claim('s1', 'a')).lines).toEqual([])
   })
 
-  it('completes an interrupted deletion', async () => {
+  it('completes a deletion that was interrupted', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
     await writeAndClose(driver, 's1', 'one')
@@ -125,7 +125,7 @@ describe('the file driver', () => {
     expect(existsSync(join(root, 's1'))).toBe(false)
   })
 
-  it('reuses no epoch of a deleted session and keeps no file per session', async () => {
+  it('reuses no epoch of a deleted session and keeps no file for it', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
     const held: LogClaim[] = []
@@ -169,7 +169,7 @@ describe('the file driver', () => {
     expect(files(root)).toEqual([`log.${claim.epoch}`])
   })
 
-  it('returns damaged lines and a torn end unchanged', async () => {
+  it('returns damaged lines and a torn last line unchanged', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
     await writeAndClose(driver, 's1', 'one')
@@ -180,7 +180,7 @@ describe('the file driver', () => {
     expect(await driver.read('s1', 0)).toEqual(['one', 'broken\u0000line', 'to', 'two'])
   })
 
-  it('ignores foreign files', async () => {
+  it('ignores unrelated files', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
     await writeAndClose(driver, 's1', 'one')
@@ -193,7 +193,7 @@ describe('the file driver', () => {
   })
 })
 
-describe('a snapshot', () => {
+describe('snapshots of the file driver', () => {
   const big = (text: string) => text.padEnd(70_000, '.')
 
   it('replaces larger older logs after the first record', async () => {
@@ -210,7 +210,7 @@ describe('a snapshot', () => {
     expect(await driver.read('s1', 0)).toEqual([big('one'), 'two', 'three'])
   })
 
-  it('occurs rarely, at a bounded multiple of the written bytes', async () => {
+  it('writes snapshots rarely, within a bounded multiple of the written bytes', async () => {
     const { root } = temporaryRoot()
     let snapshots = 0
     const operations = nodeFileOperations()
@@ -229,7 +229,7 @@ describe('a snapshot', () => {
     expect((await driver.read('s1', 0))?.length).toBe(150)
   })
 
-  it('keeps the base of a newer writer, however late it arrives', async () => {
+  it('keeps the records that a newer writer built on, even if they arrive late', async () => {
     const { root } = temporaryRoot()
     const old = fileDriver(root)
     const claim = await write(old, 's1', big('one'))
@@ -258,7 +258,7 @@ describe('a snapshot', () => {
     expect(lines?.filter((text) => text !== 'two')).toEqual([big('one'), 'late', 'three'])
   })
 
-  it('may fail while records stay acknowledged and logs remain', async () => {
+  it('keeps the logs and acknowledged records if writing a snapshot fails', async () => {
     const { root } = temporaryRoot()
     const operations = nodeFileOperations()
     const failing: FileOperations = { ...operations, rename: () => Promise.reject(systemError('ENOSPC')) }
@@ -270,7 +270,7 @@ describe('a snapshot', () => {
     expect(await fileDriver(root).read('s1', 0)).toEqual([big('one'), 'two', 'three'])
   })
 
-  it('counts once renamed, and every state between reads the same', async () => {
+  it('takes effect on the rename and reads the same before and after', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
     await writeAndClose(driver, 's1', 'one')
@@ -287,7 +287,7 @@ describe('a snapshot', () => {
     expect(await driver.read('s1', 0)).toEqual(['one', 'two', 'three'])
   })
 
-  it('yields to a session that was imported again', async () => {
+  it('discards older snapshots after the session is imported again', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
     await writeAndClose(driver, 's1', big('one'))
@@ -299,8 +299,8 @@ describe('a snapshot', () => {
   })
 })
 
-describe('the session list', () => {
-  it('returns the most recently written first with data of the records', async () => {
+describe('the session list of the file driver', () => {
+  it('returns the most recently written sessions first', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
     const store = logSessionStore(driver)
@@ -325,7 +325,7 @@ describe('the session list', () => {
     expect(c).toEqual({ sessionId: 'c', ...nothing, error: { code: 'invalidSession', message: expect.any(String) } })
   })
 
-  it('follows file times, so other processes see the same order', async () => {
+  it('sorts by file times so that other processes return the same order', async () => {
     const { root } = temporaryRoot()
     for (const [index, id] of ['x', 'y', 'z'].entries()) {
       await writeAndClose(fileDriver(root), id, '{}')
@@ -339,7 +339,7 @@ describe('the session list', () => {
   })
 })
 
-describe('disk failures', () => {
+describe('disk failures of the file driver', () => {
   const cases: [keyof FileOperations, string, string][] = [
     ['append', 'ENOSPC', 'quota'],
     ['append', 'EDQUOT', 'quota'],
@@ -370,7 +370,7 @@ describe('disk failures', () => {
     expect(await driver.read('s1', 0)).not.toContain('three')
   })
 
-  it('hides the path if nothing can be opened', async () => {
+  it('omits the path from the error if nothing can be opened', async () => {
     const { root } = temporaryRoot()
     const file = join(root, 'file')
     writeFileSync(file, '')
@@ -381,7 +381,7 @@ describe('disk failures', () => {
     expect(await driver.read('s1', 0)).toBeUndefined()
   })
 
-  it('leaves no file open', async () => {
+  it('closes every file it opened', async () => {
     const { root } = temporaryRoot()
     if (!existsSync('/proc/self/fd')) return
     const open = () => readdirSync('/proc/self/fd').length

@@ -19,20 +19,20 @@ async function threeSessions(): Promise<string> {
 
 /** What makes the session in `folder` unreadable, for root too. */
 const faults: Record<string, (folder: string) => void> = {
-  'a folder that leads to itself': (folder) => {
+  'a folder link to itself': (folder) => {
     rmSync(folder, { recursive: true })
     symlinkSync(folder, folder)
   },
   'a log that is a directory': (folder) => mkdirSync(join(folder, 'log.9', 'sub'), { recursive: true }),
-  'a log that leads nowhere': (folder) => symlinkSync(join(folder, 'gone'), join(folder, 'log.9')),
-  'a log without a whole line': (folder) => {
+  'a dangling log link': (folder) => symlinkSync(join(folder, 'gone'), join(folder, 'log.9')),
+  'a log without a complete line': (folder) => {
     for (const name of readdirSync(folder)) rmSync(join(folder, name))
     writeFileSync(join(folder, 'log.1'), 'what is this?\n')
   },
 }
 
-describe('an unreadable session', () => {
-  it.each(Object.entries(faults))('appears by name with an error in a list: %s', async (_name, spoil) => {
+describe('unreadable sessions in lists', () => {
+  it.each(Object.entries(faults))('lists an unreadable session with its id and the error: %s', async (_name, spoil) => {
     const root = await threeSessions()
     spoil(join(root, 'b'))
     const store = fileSessionStore(root)
@@ -46,7 +46,7 @@ describe('an unreadable session', () => {
     expect(await store.listForAgent('agent-1')).toEqual(['c', 'a'])
   })
 
-  it('appears with an error in an agent list of Rust files', async () => {
+  it("reports unreadable Rust files in an agent's list", async () => {
     const { root } = temporaryRoot()
     for (const id of ['a', 'b', 'c', 'd']) await saveRustSession(sampleSession(id), root)
     writeFileSync(join(root, 'b.json'), '{')
@@ -64,8 +64,8 @@ describe('an unreadable session', () => {
   })
 })
 
-describe('list pages', () => {
-  it('continues from one folder scan and includes later changes where possible', async () => {
+describe('pages of the session list', () => {
+  it('scans the folder once and includes later changes if possible', async () => {
     const { root } = temporaryRoot()
     const operations = nodeFileOperations()
     let looks = 0
@@ -101,8 +101,8 @@ describe('list pages', () => {
   })
 })
 
-describe('session files and folders', () => {
-  it('restricts access to its owner', async () => {
+describe('permissions of session files and folders', () => {
+  it('restricts access to the owner', async () => {
     if (process.platform === 'win32') return
     const { root } = temporaryRoot()
     const before = process.umask(0)
@@ -134,7 +134,7 @@ describe('session files and folders', () => {
   })
 })
 
-describe('list summaries', () => {
+describe('summaries of the session list', () => {
   /** A driver, and how many characters it has read. */
   function counting(root: string) {
     const operations = nodeFileOperations()
@@ -156,7 +156,7 @@ describe('list summaries', () => {
     }
   }
 
-  it('reads no session content, also during writes, and nothing the second time', async () => {
+  it('lists without reading session content and caches the result', async () => {
     const { root } = temporaryRoot()
     await writeLong(root)
     const { store, count } = counting(root)
@@ -171,7 +171,7 @@ describe('list summaries', () => {
     expect(count.chars).toBe(before)
   })
 
-  it('reads only the sessions of the page', async () => {
+  it('reads only the sessions of the requested page', async () => {
     const { root } = temporaryRoot()
     await writeLong(root)
     const { store, count } = counting(root)
@@ -180,7 +180,7 @@ describe('list summaries', () => {
     expect(count.chars).toBeLessThan(70_000)
   })
 
-  it.each(['missing', 'damaged', 'of another log'])('comes from the logs if the summary is %s', async (how) => {
+  it.each(['missing', 'damaged', 'of another log'])('rebuilds from the log if the summary is %s', async (how) => {
     const root = await threeSessions()
     const told = (await fileSessionStore(root).list()).sessions
     for (const id of ['a', 'b', 'c']) {
@@ -195,7 +195,7 @@ describe('list summaries', () => {
     expect((await fileSessionStore(root).list()).sessions).toEqual(told)
   })
 
-  it('disappears with its session', async () => {
+  it('deletes the summary with its session', async () => {
     const root = await threeSessions()
     const store = fileSessionStore(root)
     expect(await store.delete('b')).toBe(true)

@@ -52,7 +52,7 @@ describe('fileSessionStore on disk', () => {
     expect(readdirSync(join(directory, 's1'))).toEqual(['log.1'])
   })
 
-  it('continues a log saved by an editor with CRLF and a byte order mark', async () => {
+  it('continues a log that an editor saved with CRLF and a byte order mark', async () => {
     const store = create()
     for (const text of ['one', 'two']) {
       const writer = await store.open('s1', { agentId: 'agent-1' })

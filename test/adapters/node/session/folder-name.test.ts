@@ -4,7 +4,7 @@ import { folderOf, sessionIdOf } from '../../../../adapters/node/session/folder-
 
 const sessionId = fc.stringMatching(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/)
 
-describe('the folder of a session', () => {
+describe('session folder names', () => {
   it('equals the id if that is safe on every system', () => {
     for (const id of ['s1', '0', '_', '-', 'a.b_c-9', '3f2b5a9e-0000-4000-8000-123456789abc']) expect(folderOf(id)).toBe(id)
   })
@@ -17,7 +17,7 @@ describe('the folder of a session', () => {
     expect(folderOf('NUL.txt')).toBe('+nul.txt+e')
   })
 
-  it('maps back to the id, fits a file name and is unique ignoring case', () => {
+  it('decodes to the id, fits a file name and is unique ignoring case', () => {
     fc.assert(
       fc.property(fc.uniqueArray(sessionId, { maxLength: 20 }), (ids) => {
         const folders = ids.map(folderOf)

@@ -45,7 +45,7 @@ function leave(folder: string, pages: number): void {
 const ids = (messages: readonly AgentMessage[]) => messages.map(({ id }) => id)
 
 describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)('a full disk', () => {
-  it('keeps acknowledged records, explains a fix and continues with free space', async () => {
+  it('keeps acknowledged records, suggests a fix and continues once space is free', async () => {
     const disk = smallDisk()
     if (disk === undefined) return console.log('NOT RUN: a disk that is full: nothing can be mounted here')
     const pagesOfDisk = freePages(disk)

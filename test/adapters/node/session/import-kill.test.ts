@@ -102,7 +102,7 @@ async function outcomeOf(
   return { found, payments }
 }
 
-it('has the old session or the complete new one after a crash during import', async () => {
+it('keeps the old session or the complete new one after a crash during import', async () => {
   const prepared = await prepare()
   const cases: [from: 'old' | 'none', last: number, part: number][] = []
   for (const from of ['old', 'none'] as const) {

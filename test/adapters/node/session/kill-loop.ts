@@ -4,9 +4,11 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { fileSessionStore } from '../../../../adapters/node/session/file-session-store.ts'
+import type { SessionStore } from '../../../../src/index.ts'
 import { SessionError, type SessionTail } from '../../../../src/session.ts'
+import { type KilledStore, killedStore } from '../../../support/killed-store.ts'
 import { bundledProgram } from '../../../support/quick-program.ts'
+import { redisProgram, startRedis } from '../../redis/server.ts'
 
 /** What writers were told, held against what is stored. */
 export interface Outcome {
@@ -20,9 +22,27 @@ export interface Outcome {
 }
 
 /** A directory for sessions, and the writer as one file, which starts several times as fast. */
-async function prepare(): Promise<{ directory: string; program: string }> {
+interface Prepared {
+  directory: string
+  program: string
+  store: SessionStore
+  end(): Promise<void>
+}
+
+async function prepare(kind: KilledStore): Promise<Prepared> {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'phi-kill-')))
-  return { directory, program: await bundledProgram(fileURLToPath(new URL('kill-writer.ts', import.meta.url))) }
+  const server = kind === 'redis' ? await startRedis(redisProgram() ?? '', directory) : undefined
+  const { store, close } = killedStore(kind, directory)
+  return {
+    directory,
+    store,
+    program: await bundledProgram(fileURLToPath(new URL('kill-writer.ts', import.meta.url))),
+    end: async () => {
+      close()
+      await server?.stop()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
 }
 
 /** A writer that runs, and what it was told so far. */
@@ -76,13 +96,13 @@ class Writer {
 
 /** Faults of one session: records that are missing, out of order or there twice, of all that `acknowledged` names in the order of one writer. */
 async function check(
-  directory: string,
+  store: SessionStore,
   sessionId: string,
   acknowledged: readonly string[],
 ): Promise<{ faults: string[]; tail?: SessionTail }> {
   let tail: SessionTail
   try {
-    tail = await fileSessionStore(directory).tail(sessionId)
+    tail = await store.tail(sessionId)
   } catch (error) {
     const isFine = acknowledged.length === 0 && SessionError.isInstance(error) && error.code === 'notFound'
     return { faults: isFine ? [] : [`${sessionId}: ${String(error)}`] }
@@ -109,20 +129,20 @@ const killsPerSession = 20
 const lanes = 3
 
 /** Kills a writer at `points` random moments: before, during and after its claim, its appends and its snapshots. Checks after each. */
-export async function killLoop(points: number, onPoint: (done: number) => void = () => {}): Promise<Outcome> {
-  const { directory, program } = await prepare()
+export async function killLoop(kind: KilledStore, points: number): Promise<Outcome> {
+  const { directory, program, store, end } = await prepare(kind)
   const outcome: Outcome = { kills: 0, acknowledged: 0, torn: 0, faults: [] }
   let begun = 0
 
   async function kill(sessionId: string, name: string, acknowledged: string[]): Promise<void> {
-    const writer = new Writer(program, [directory, sessionId, name, '1000000'])
+    const writer = new Writer(program, [kind, directory, sessionId, name, '1000000'])
     await writer.until(Math.floor(Math.random() * 12))
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 12))
     await writer.end('SIGKILL')
     if (writer.errors !== '') outcome.faults.push(`${sessionId}: ${writer.errors}`)
     acknowledged.push(...writer.acknowledged)
     outcome.acknowledged += writer.acknowledged.length
-    const { faults, tail } = await check(directory, sessionId, acknowledged)
+    const { faults, tail } = await check(store, sessionId, acknowledged)
     outcome.faults.push(...faults)
     if (tail?.damage !== undefined) outcome.torn += 1
   }
@@ -135,7 +155,6 @@ export async function killLoop(points: number, onPoint: (done: number) => void =
         begun += 1
         await kill(sessionId, `w${count}`, acknowledged)
         outcome.kills += 1
-        onPoint(outcome.kills)
       }
     }
   }
@@ -143,15 +162,15 @@ export async function killLoop(points: number, onPoint: (done: number) => void =
   try {
     await Promise.all(Array.from({ length: lanes }, lane))
   } finally {
-    rmSync(directory, { recursive: true, force: true })
+    await end()
   }
   return outcome
 }
 
 /** Lets processes take one session from each other until each was told of `records` records; as many again are killed while they do. */
-export async function raceWriters(processes: number, records: number): Promise<Outcome> {
-  const { directory, program } = await prepare()
-  const start = (name: string) => new Writer(program, [directory, 'contested', name, String(records)])
+export async function raceWriters(kind: KilledStore, processes: number, records: number): Promise<Outcome> {
+  const { directory, program, store, end } = await prepare(kind)
+  const start = (name: string) => new Writer(program, [kind, directory, 'contested', name, String(records)])
   const racing = Array.from({ length: processes }, (_, index) => start(`r${index}`))
   const outcome: Outcome = { kills: 0, acknowledged: 0, torn: 0, faults: [] }
   const victims: Writer[] = []
@@ -165,12 +184,12 @@ export async function raceWriters(processes: number, records: number): Promise<O
     for (const writer of racing) await writer.end()
     for (const writer of [...racing, ...victims]) {
       outcome.acknowledged += writer.acknowledged.length
-      outcome.faults.push(...(await check(directory, 'contested', writer.acknowledged)).faults)
+      outcome.faults.push(...(await check(store, 'contested', writer.acknowledged)).faults)
       if (writer.errors !== '') outcome.faults.push(writer.errors)
     }
   } finally {
     for (const writer of [...racing, ...victims]) await writer.end('SIGKILL')
-    rmSync(directory, { recursive: true, force: true })
+    await end()
   }
   return outcome
 }

@@ -118,8 +118,8 @@ const flaws: Record<string, Flaw> = {
   }),
 }
 
-describe('the session index with writers, crashes and power loss', () => {
-  it('has every acknowledged record or marks its session', async () => {
+describe('the session index under concurrent writers, crashes and power loss', () => {
+  it('includes every acknowledged record or marks its session', async () => {
     const seeds = runs(40, 3000)
     const { problem, compared } = await firstProblem(seeds)
     expect(problem).toBeUndefined()

@@ -64,8 +64,8 @@ const rewritten = (change: (text: string) => string) => (root: string) =>
 
 const remove = (path: string) => rmSync(path, { recursive: true })
 
-describe('the first page of a list', () => {
-  it('reads only its own folders and those written since the last scan', async () => {
+describe('the first page of the session list', () => {
+  it('reads only the folders on the page and those written since the last scan', async () => {
     const root = await hundredSessions()
     expect(await firstOf(root)).toEqual(newestFirst.slice(0, 5))
     const { store, looks } = watched(root)
@@ -79,7 +79,7 @@ describe('the first page of a list', () => {
     expect([...looks].toSorted()).toEqual(['new', 's010', ...newestFirst.slice(0, 4)].toSorted())
   })
 
-  it('includes records of a writer open before the index was created', async () => {
+  it('includes records from a writer opened before the index was created', async () => {
     const root = await hundredSessions()
     const { store } = watched(root, eager)
     const writer = await store.open('s010', { agentId: 'agent-1' })
@@ -91,7 +91,7 @@ describe('the first page of a list', () => {
     await writer.close()
   })
 
-  it('costs one mark per written session and none per deleted one', async () => {
+  it('creates one mark per written session and none for a deleted one', async () => {
     const root = await hundredSessions()
     await firstOf(root)
     const store = fileSessionStore(root)
@@ -113,8 +113,8 @@ describe('the first page of a list', () => {
   })
 })
 
-describe('a session index that is out of date', () => {
-  it('omits manually removed folders and shows added ones', async () => {
+describe('an outdated session index', () => {
+  it('omits manually removed folders and includes added ones', async () => {
     const root = await hundredSessions()
     await firstOf(root)
     rmSync(join(root, 's098'), { recursive: true })
@@ -123,7 +123,7 @@ describe('a session index that is out of date', () => {
     expect(await firstOf(root, 4)).toEqual(['by-hand', 's099', 's097', 's096'])
   })
 
-  it('sorts a manually changed session anew when shown', async () => {
+  it('re-sorts a manually changed session when it is listed', async () => {
     const root = await hundredSessions()
     await firstOf(root)
     utimesSync(join(root, 's099', 'log.1'), 98.5, 98.5)
@@ -133,7 +133,7 @@ describe('a session index that is out of date', () => {
     expect((await firstOf(root, 3))[0]).toBe('s050')
   })
 
-  it('keeps a manually changed session in the pages', async () => {
+  it('includes a manually changed session exactly once across the pages', async () => {
     const root = await hundredSessions()
     await firstOf(root)
     utimesSync(join(root, 's010', 'log.1'), 1000, 1000)
@@ -150,11 +150,11 @@ describe('a session index that is out of date', () => {
   })
 
   it.each<[string, (root: string) => void]>([
-    ['is gone', (root) => remove(join(root, '.lists'))],
-    ['is cut', rewritten((text) => text.slice(0, 200))],
+    ['is missing', (root) => remove(join(root, '.lists'))],
+    ['is truncated', rewritten((text) => text.slice(0, 200))],
     ['is empty', rewritten(() => '')],
     ['has a changed byte', rewritten((text) => text.replace('s098', 's0x8'))],
-    ['is of another version', rewritten((text) => text.replace('"version":1', '"version":2'))],
+    ['has another version', rewritten((text) => text.replace('"version":1', '"version":2'))],
     ['has lost its marks', (root) => forEachFile(root, 'marks', remove)],
     ['has lost its index', (root) => forEachFile(root, 'index', remove)],
     [
@@ -165,7 +165,7 @@ describe('a session index that is out of date', () => {
           mkdirSync(path)
         }),
     ],
-  ])('rebuilds from the folders when it %s', async (_how, spoil) => {
+  ])('rebuilds from the folders if it %s', async (_how, spoil) => {
     const root = await hundredSessions()
     await firstOf(root)
     await write(fileSessionStore(root), 's010', 'again')
@@ -176,7 +176,7 @@ describe('a session index that is out of date', () => {
     expect(looks.size).toBeLessThan(5)
   })
 
-  it('slows a list only if it cannot be written', async () => {
+  it('falls back to a slower list if the index cannot be written', async () => {
     const root = await hundredSessions()
     writeFileSync(join(root, '.lists'), 'in the way')
     expect(await firstOf(root)).toEqual(newestFirst.slice(0, 5))
@@ -184,7 +184,7 @@ describe('a session index that is out of date', () => {
     expect((await firstOf(root))[0]).toBe('s010')
   })
 
-  it('moves with the directory', async () => {
+  it('stays valid when the directory is moved', async () => {
     const root = await hundredSessions()
     await firstOf(root)
     const moved = join(temporaryRoot().root, 'moved')

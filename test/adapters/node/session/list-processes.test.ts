@@ -37,7 +37,7 @@ async function killAfter({ child, lines }: Started, more: number): Promise<strin
   return last === 'done' || last === 'list' ? undefined : last
 }
 
-it('knows every acknowledged record, whichever of the processes that write and list is killed, and when', async () => {
+it('lists every acknowledged record regardless of which process is killed and when', async () => {
   const { root } = temporaryRoot()
   const unsure = new Set<string>()
   let compared = 0

@@ -7,7 +7,7 @@ import { temporaryRoot } from '../temporary.ts'
 
 const program = quickProgram(fileURLToPath(new URL('long-agent.ts', import.meta.url)))
 
-it('continues a long session within 1.5 times its stored size in memory', async () => {
+it('uses at most 1.5 times the stored size in memory for a long session', async () => {
   const { root } = temporaryRoot()
   await promisify(execFile)(process.execPath, [program.path, root, 'write'])
   // 80 MB of text, and some 25 MB that a program takes which has done nothing.

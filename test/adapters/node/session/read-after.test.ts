@@ -22,8 +22,8 @@ function counting(root: string) {
   return { store: logSessionStore(fileDriver(root, { ...operations, readLines }, limits)), count }
 }
 
-describe('records after a cursor', () => {
-  it('matches the whole log at every cursor after writes, takeovers and replacements', async () => {
+describe('reading records after a cursor', () => {
+  it('returns the same records as the whole log after writes, takeovers and replacements', async () => {
     for (let seed = 1; seed <= runs(5, 200); seed++) {
       const random = seededRandom(seed)
       const pick = (below: number) => Math.floor(random() * below)
@@ -45,7 +45,7 @@ describe('records after a cursor', () => {
     }
   })
 
-  it('costs in proportion to its size, not to the log', async () => {
+  it('reads in proportion to the result, not to the log', async () => {
     const { root } = temporaryRoot()
     const { store, count } = counting(root)
     const writer = await store.open('s1', agent)

@@ -28,8 +28,8 @@ async function write(store: SessionStore, notes: readonly (number | string)[]): 
   await writer.close()
 }
 
-describe('a log in segments', () => {
-  it('continues in a new file when one is full and reads as one log', async () => {
+describe('segmented session logs', () => {
+  it('starts a new file when one is full and reads all files as one log', async () => {
     const { root } = temporaryRoot()
     await write(storeIn(root), numbers(20))
     const names = files(root)
@@ -42,7 +42,7 @@ describe('a log in segments', () => {
     expect([notesIn(records), damage]).toEqual([[...numbers(20), 'next'], undefined])
   })
 
-  it('accepts records longer than a file and many at once', async () => {
+  it('accepts records longer than a file and many records per append', async () => {
     const { root } = temporaryRoot()
     const store = storeIn(root)
     const writer = await store.open('s1', agent)
@@ -72,7 +72,7 @@ describe('a log in segments', () => {
     expect(notesIn((await storeIn(root).tail('s1')).records)).toEqual([...numbers(4), 'new'])
   })
 
-  it('keeps a deleted session deleted while a new file begins', async () => {
+  it('keeps a session deleted although a new file is being created', async () => {
     for (const when of ['before', 'after']) {
       const { root } = temporaryRoot()
       const operations = nodeFileOperations()
@@ -122,7 +122,7 @@ describe('a log in segments', () => {
     expect(notesIn((await storeIn(root).tail('s1')).records)).toEqual([...acknowledged, 'next'])
   })
 
-  it('reads completely while a snapshot replaces its files', async () => {
+  it('reads the complete log while a snapshot replaces its files', async () => {
     const { root } = temporaryRoot()
     const wide = { segmentBytes: 4_000_000, atOnceBytes: 0 }
     const store = () => logSessionStore(fileDriver(root, nodeFileOperations(), wide))
@@ -137,7 +137,7 @@ describe('a log in segments', () => {
     expect([...lines].filter((line) => line.includes('...')).length).toBe(12)
   })
 
-  it('limits snapshots to the file size', async () => {
+  it('limits snapshots to the maximum file size', async () => {
     const { root } = temporaryRoot()
     const narrow = { segmentBytes: 100_000, atOnceBytes: 0 }
     const store = () => logSessionStore(fileDriver(root, nodeFileOperations(), narrow))

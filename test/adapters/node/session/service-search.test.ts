@@ -51,8 +51,8 @@ async function askedAndKilled(directory: string, service: SearchingService, base
   return String(said).trim()
 }
 
-describe.each<SearchingService>(['Anthropic', 'OpenAI', 'Google'])('a search of %s', (service) => {
-  it('shows its sources, outlives the process and a reload, and is not made again in the next turn', async () => {
+describe.each<SearchingService>(['Anthropic', 'OpenAI', 'Google'])('hosted search of %s', (service) => {
+  it('keeps its sources across a crash and a reload and is not repeated in the next turn', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'service-search-'))
     left.push(() => rm(directory, { recursive: true, force: true }))
     const { baseUrl, searches, requests } = await serving(service)

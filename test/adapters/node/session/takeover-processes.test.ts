@@ -36,8 +36,8 @@ function olderAgent(sessionId: string) {
   return { turns, outcome }
 }
 
-describe('a session busy in another process', () => {
-  it.each([1, 2, 5, 9, 14, 20])('continues after a takeover at %d calls and notifies the other process', async (calls) => {
+describe('taking over a session that is active in another process', () => {
+  it.each([1, 2, 5, 9, 14, 20])('continues after a takeover at %d calls and informs the other process', async (calls) => {
     const sessionId = `s${calls}`
     const older = olderAgent(sessionId)
     await older.turns(calls)

@@ -13,47 +13,47 @@ function objectsIn(text: string): unknown[] | undefined {
 describe('readingsOf', () => {
   it.each([
     ['cumulative fragments', '{"pa{"path":"a{"path":"a.ts"}', { path: 'a.ts' }],
-    ['cumulative fragments that hold objects', '{"a"{"a":{"b":1},"c{"a":{"b":1},"c":2}', { a: { b: 1 }, c: 2 }],
-    ['a whole repetition', '{"a":1}{"a":1}', { a: 1 }],
-    ['three repetitions on lines of their own', '{"a":1}\n{"a":1}\n{"a":1}', { a: 1 }],
-    ['an empty object first', '{}{"a":1}', { a: 1 }, {}],
+    ['cumulative fragments with objects', '{"a"{"a":{"b":1},"c{"a":{"b":1},"c":2}', { a: { b: 1 }, c: 2 }],
+    ['a complete repetition', '{"a":1}{"a":1}', { a: 1 }],
+    ['three repetitions on separate lines', '{"a":1}\n{"a":1}\n{"a":1}', { a: 1 }],
+    ['a leading empty object', '{}{"a":1}', { a: 1 }, {}],
     ['an empty object before cumulative fragments', '{}{"a"{"a":1}', { a: 1 }, {}],
-    ['an empty object twice', '{}{}', {}],
+    ['two leading empty objects', '{}{}', {}],
     ['line breaks and tabs inside strings', '{"a":"x\n\ty\r\n"}', { a: 'x\n\ty\r\n' }],
-    ['escapes of a regular expression', String.raw`{"a":"\d+\.\w","b":1}`, { a: String.raw`\d+\.\w`, b: 1 }],
-    ['escapes of a path', String.raw`{"a":"C:\Users\Public"}`, { a: String.raw`C:\Users\Public` }],
-    ['escaped quotes beside an invalid escape', String.raw`{"a":"grep \"\d+\""}`, { a: String.raw`grep "\d+"` }],
-    ['a closing brace too many', '{"a":{"b":1}}}', { a: { b: 1 } }],
+    ['regular expression escapes', String.raw`{"a":"\d+\.\w","b":1}`, { a: String.raw`\d+\.\w`, b: 1 }],
+    ['path escapes', String.raw`{"a":"C:\Users\Public"}`, { a: String.raw`C:\Users\Public` }],
+    ['escaped quotes next to an invalid escape', String.raw`{"a":"grep \"\d+\""}`, { a: String.raw`grep "\d+"` }],
+    ['an extra closing brace', '{"a":{"b":1}}}', { a: { b: 1 } }],
     ['trailing commas', '{"a":[1,2,],"b":{"c":1,},}', { a: [1, 2], b: { c: 1 } }],
     ['a code fence', '```json\n{"a":1}\n```', { a: 1 }],
     ['a code fence in cumulative fragments', '```json```json\n{"a"```json\n{"a":1}\n```', { a: 1 }],
     ['an object that repeats its own beginning', '{"a":{"a":"x\ny"}}', { a: { a: 'x\ny' } }, { a: 'x\ny' }],
-    ['several damages', '```\n{"a":"x\ny",}}\n```', { a: 'x\ny' }],
-  ])('reads %s', (_name, text, ...meant) => {
+    ['several faults', '```\n{"a":"x\ny",}}\n```', { a: 'x\ny' }],
+  ])('repairs malformed JSON: %s', (_name, text, ...meant) => {
     expect(objectsIn(text)).toEqual(meant)
   })
 
   it.each([
-    ['what is cut', '{"a":{"a":1}'],
-    ['what is cut behind a damage', '{"a":{"a":1,}'],
-    ['cumulative fragments that are cut', '{"a"{"a":{"a":1}'],
-    ['a code fence that is cut', '```json\n{"a":1}'],
-    ['an object that is cut behind an empty one', '{}{"a":1'],
+    ['truncated JSON', '{"a":{"a":1}'],
+    ['truncated JSON after a fault', '{"a":{"a":1,}'],
+    ['truncated cumulative fragments', '{"a"{"a":{"a":1}'],
+    ['a truncated code fence', '```json\n{"a":1}'],
+    ['an object truncated after an empty one', '{}{"a":1'],
     ['two objects', '{"a":1}{"a":2}'],
-    ['two objects behind an empty one', '{}{"a":1}{"b":1}'],
-    ['an empty object at the end', '{"a":1}{}'],
-    ['two braces too many', '{"a":1}}}'],
-    ['an escape that JSON knows beside one that it does not', String.raw`{"a":"C:\temp\d"}`],
-    ['such an escape in another string', String.raw`{"a":"C:\temp","b":"\d"}`],
-    ['a doubled backslash beside an invalid escape', String.raw`{"a":"\\server\docs"}`],
+    ['two objects after an empty one', '{}{"a":1}{"b":1}'],
+    ['a trailing empty object', '{"a":1}{}'],
+    ['two extra braces', '{"a":1}}}'],
+    ['a valid escape next to an invalid one', String.raw`{"a":"C:\temp\d"}`],
+    ['a valid escape in another string', String.raw`{"a":"C:\temp","b":"\d"}`],
+    ['a doubled backslash next to an invalid escape', String.raw`{"a":"\\server\docs"}`],
     ['a quote that may end its string', String.raw`{"a":"C:\d\",":1,"b":"\d"}`],
-    ['an escape of JavaScript', String.raw`{"a":"it\'s"}`],
-    ['a code of a character', String.raw`{"a":"\x41"}`],
-    ['a key that comes twice', '{"a":1,"a":2,}'],
+    ['a JavaScript escape', String.raw`{"a":"it\'s"}`],
+    ['a character code escape', String.raw`{"a":"\x41"}`],
+    ['a duplicate key', '{"a":1,"a":2,}'],
     ['a list', '[{"a":1},]'],
     ['text around the object', 'Here: {"a":1}'],
-    ['no text', ' '],
-  ])('refuses %s', (_name, text) => {
+    ['an empty text', ' '],
+  ])('returns no reading for %s', (_name, text) => {
     expect(objectsIn(text) ?? []).toEqual([])
   })
 
@@ -70,7 +70,7 @@ describe('readingsOf', () => {
     '{ '.repeat(size / 2),
   ]
 
-  it('finishes in seconds for a megabyte of hostile text', () => {
+  it('parses a megabyte of hostile text within five seconds', () => {
     for (const text of hostile(999_000)) {
       const start = performance.now()
       readingsOf(text)
@@ -78,7 +78,7 @@ describe('readingsOf', () => {
     }
   })
 
-  it('leaves longer text alone', () => {
+  it('skips text longer than a megabyte', () => {
     expect(readingsOf(`{"a":"${'x'.repeat(1_000_000)}",}`)).toEqual({ texts: [], isOpen: false })
   })
 })
@@ -134,7 +134,7 @@ const framing: Record<string, (text: string, cuts: readonly number[]) => string>
   'an empty object before cumulative fragments': (text, cuts) => `{}${framing['cumulative fragments']?.(text, cuts)}`,
 }
 
-it('finds the intended reading or none', () => {
+it('returns the intended reading or none', () => {
   const accepted = new Set<string>()
   const damages = fc.subarray(Object.keys(local))
   const kinds = fc.constantFrom(...Object.keys(framing))

@@ -122,17 +122,17 @@ function callIn(agent: Agent): ToolCallContent | undefined {
   return agent.messages.flatMap((message) => (message.role === 'assistant' ? toolCallsOf(message.content) : []))[0]
 }
 
-describe.each(codecs)('repair of malformed arguments over %s', (codec) => {
+describe.each(codecs)('repairing malformed arguments over %s', (codec) => {
   it.each([
     ['cumulative fragments', ['{"pa', '{"path":"a', '{"path":"a.ts"}'], { path: 'a.ts' }],
-    ['a whole repetition', ['{"path":', '"a.ts"}', '{"path":"a.ts"}'], { path: 'a.ts' }],
-    ['an empty object first', ['{}', '{"path":', '"a.ts"}'], { path: 'a.ts' }],
+    ['a complete repetition', ['{"path":', '"a.ts"}', '{"path":"a.ts"}'], { path: 'a.ts' }],
+    ['a leading empty object', ['{}', '{"path":', '"a.ts"}'], { path: 'a.ts' }],
     ['a line break inside a string', ['{"path":"a\n', 'b"}'], { path: 'a\nb' }],
     ['an invalid escape', ['{"path":"C:\\', 'dir"}'], { path: 'C:\\dir' }],
-    ['a brace too many', ['{"path":"a.ts"}', '}'], { path: 'a.ts' }],
+    ['an extra brace', ['{"path":"a.ts"}', '}'], { path: 'a.ts' }],
     ['a trailing comma', ['{"path":"a.ts",', '}'], { path: 'a.ts' }],
     ['a code fence', ['```json\n', '{"path":"a.ts"}', '\n```'], { path: 'a.ts' }],
-  ])('repairs %s, and stores and sends the repaired arguments', async (_name, pieces, meant) => {
+  ])('repairs %s, then stores and sends the repaired arguments', async (_name, pieces, meant) => {
     const { model, sent } = serving(codec, { pieces })
     const { agent, ran, warned, prompted } = await run(model)
     expect((await prompted.result).status).toBe('completed')
@@ -144,11 +144,11 @@ describe.each(codecs)('repair of malformed arguments over %s', (codec) => {
   })
 
   it.each<[string, Step]>([
-    ['the output limit cut', { pieces: ['{}', '{"path":"a.ts"}'], isCut: true }],
+    ['were cut by the output limit', { pieces: ['{}', '{"path":"a.ts"}'], isCut: true }],
     ['end too early', { pieces: ['{"path":{"path":"a.ts"}'] }],
     ['have two readings', { pieces: ['{"path":"a"}', '{"path":"b"}'] }],
-    ['fit the schema in no reading', { pieces: ['{}', '{"lines":[]}'] }],
-  ])('leaves arguments unrepaired if they %s', async (_name, step) => {
+    ['have no reading that fits the schema', { pieces: ['{}', '{"lines":[]}'] }],
+  ])('keeps the original arguments if they %s', async (_name, step) => {
     const { agent, ran, prompted } = await run(serving(codec, step).model)
     await prompted.result
     expect(ran).toEqual([])
@@ -156,20 +156,20 @@ describe.each(codecs)('repair of malformed arguments over %s', (codec) => {
   })
 })
 
-it('refuses arguments behind an empty object that also fits the schema', async () => {
+it('rejects arguments after an empty object that also fits the schema', async () => {
   const { ran, prompted } = await run(serving('openai', { pieces: ['{}', '{"path":"a"}'] }).model, {}, { parameters: { type: 'object' } })
   await prompted.result
   expect(ran).toEqual([])
 })
 
-it('chooses the only reading that fits the schema', async () => {
+it('selects the only reading that fits the schema', async () => {
   const parameters = { type: 'object', properties: { path: { type: 'object', required: ['path'] } }, required: ['path'] }
   const { ran, prompted } = await run(serving('openai', { pieces: ['{"path":', '{"path":"a\nb"}}'] }).model, {}, { parameters })
   await prompted.result
   expect(ran).toEqual([{ path: { path: 'a\nb' } }])
 })
 
-it('refuses arguments with two readings that fit the schema', async () => {
+it('rejects arguments with two readings that fit the schema', async () => {
   const { agent, ran, prompted } = await run(
     serving('openai', { pieces: ['{"path":', '{"path":"a\nb"}}'] }).model,
     {},
@@ -180,13 +180,13 @@ it('refuses arguments with two readings that fit the schema', async () => {
   expect(callIn(agent)).not.toHaveProperty('repairedFrom')
 })
 
-it('keeps nested arguments whole if a part of them also fits', async () => {
+it('repairs nested arguments as a whole even if one part fits', async () => {
   const { ran, prompted } = await run(serving('openai', { pieces: ['{"path":"a","lines":[', '{"path":"a"}]}'] }).model)
   await prompted.result
   expect(ran).toEqual([{ path: 'a', lines: [{ path: 'a' }] }])
 })
 
-it('requests approval for the repaired arguments, and runs those', async () => {
+it('requests approval for the repaired arguments and runs the call with them', async () => {
   const { agent, ran, prompted } = await run(serving('openai', { pieces: ['{}', '{"path":"a.ts"}'] }).model, {}, { needsApproval: true })
   const asked: unknown[] = []
   prompted.subscribe((event) => {
@@ -206,7 +206,7 @@ it('requests approval for the repaired arguments, and runs those', async () => {
   expect(callIn(agent)?.arguments).toEqual({ path: 'a.ts' })
 })
 
-it('shows the repaired call in messageEnd', async () => {
+it('emits the repaired call in messageEnd', async () => {
   const { prompted } = await run(serving('openai', { pieces: ['{"path":"a.ts",}'] }).model)
   const ends = await ofTypes(prompted)
   expect(ends[0]).toMatchObject({ arguments: { path: 'a.ts' }, repairedFrom: '{"path":"a.ts",}' })
@@ -235,7 +235,7 @@ describe('repairToolCall', () => {
     return { agent, ran, warned, asked, status }
   }
 
-  it('receives the fault and the text, and supplies the arguments', async () => {
+  it('receives the error and raw text and returns the arguments', async () => {
     const { agent, ran, asked } = await hooked(broken, async () => ({ arguments: { path: 'a.ts' } }))
     expect(asked).toMatchObject([{ toolName: 'save', toolCallId: 'call_1', text: 'path = a.ts', fault: 'not a JSON object', parameters }])
     expect(ran).toEqual([{ path: 'a.ts' }])
@@ -261,9 +261,9 @@ describe('repairToolCall', () => {
         throw new Error('no idea')
       },
     ],
-    ['gives no JSON', () => ({ arguments: { path: Number.NaN } })],
-    ['gives a list', () => ({ arguments: JSON.parse('[]') })],
-    ['gives null', () => ({ arguments: JSON.parse('null') })],
+    ['returns invalid JSON', () => ({ arguments: { path: Number.NaN } })],
+    ['returns a list', () => ({ arguments: JSON.parse('[]') })],
+    ['returns null', () => ({ arguments: JSON.parse('null') })],
   ])('fails only the call if it %s', async (_name, hook) => {
     const { ran, warned, status } = await hooked(broken, hook)
     expect({ ran, status }).toEqual({ ran: [], status: 'completed' })
@@ -271,15 +271,15 @@ describe('repairToolCall', () => {
   })
 
   it.each<[string, Step]>([
-    ['a call that the output limit cut', { ...broken, isCut: true }],
+    ['a call cut by the output limit', { ...broken, isCut: true }],
     ['a call that ends too early', { pieces: ['{"path":"a'] }],
     ['cumulative fragments that end too early', { pieces: ['{"path"', '{"path":"a'] }],
     ['a repetition that ends too early', { pieces: ['{"path":"a"}', '{"path":"'] }],
     ['arguments inside a string that ends too early', { pieces: ['"{\\"path\\":\\"a'] }],
     ['a list that ends too early', { pieces: ['[{"path":"a"}'] }],
-    ['arguments that have one reading', { pieces: ['{"path":"a",}'] }],
-    ['arguments that parse', { pieces: ['{"path":"a"}'] }],
-  ])('does not run for %s', async (_name, step) => {
+    ['arguments with one reading', { pieces: ['{"path":"a",}'] }],
+    ['valid arguments', { pieces: ['{"path":"a"}'] }],
+  ])('does not call repairToolCall for %s', async (_name, step) => {
     expect((await hooked(step, () => undefined)).asked).toEqual([])
   })
 })

@@ -5,15 +5,15 @@ import { perObject } from '../../encode/json-pieces.ts'
 import { isAuthor, isStateOf, type NormaliseTarget } from '../../history/target.ts'
 import { leftOutAt, leftOutFor, takenMedia } from '../media/media-rules.ts'
 
-/** Copies made for a target, reused by identity. */
+/** Copies made for a target, returned again for the same message. */
 const copies = perObject((_target: NormaliseTarget) => new WeakMap<Message, Message>())
 
 const noOutput: TextContent = { type: 'text', text: '(no tool output)' }
 const noText: TextContent = { type: 'text', text: '(empty message)' }
 
 /**
- * Returns `message` as `target` accepts it, looked at alone: the same object if nothing changed, else the same copy at each call;
- * `undefined` if nothing is left.
+ * Converts `message` to a form that `target` accepts, regardless of the other messages. Returns the same object if nothing changed,
+ * otherwise the same copy at each call, or `undefined` if nothing is left.
  */
 export function cleanMessage(message: Message, target: NormaliseTarget): Message | undefined {
   const cleaned = cleaning(message, target)
@@ -26,7 +26,7 @@ export function cleanMessage(message: Message, target: NormaliseTarget): Message
 
 function cleaning(message: Message, target: NormaliseTarget): Message | undefined {
   if (message.role === 'assistant') return cleanAssistant(message, target)
-  // The id of a result follows its call: see `HistoryWalk`.
+  // `HistoryWalk` sets a result's id.
   const content = shown(message.content, target, message.role === 'user' ? noText : noOutput)
   return content === message.content ? message : { ...message, content }
 }
@@ -40,7 +40,7 @@ function shown(content: Content[], target: NormaliseTarget, placeholder: TextCon
   return kept.length === 0 ? [placeholder] : kept
 }
 
-/** A failed response may contain half a block, which providers reject, so it is dropped. */
+/** Drops a failed response, because it may contain an incomplete block, which providers reject. */
 function cleanAssistant(message: AssistantMessage, target: NormaliseTarget): AssistantMessage | undefined {
   if (message.stopReason === 'error' || message.stopReason === 'aborted') return undefined
   const isOwn = isAuthor(message, target)
@@ -48,13 +48,13 @@ function cleanAssistant(message: AssistantMessage, target: NormaliseTarget): Ass
   const shownBlocks = shownContent(message)
   const isUncited = shownBlocks.some((block) => block.type === 'serviceTool' && target.knowsTool?.(block) === false)
   let content = mapBlocks(shownBlocks, (block) => {
-    // A provider-executed tool without an outcome is not requested again.
+    // Omits a provider-executed tool without an outcome.
     if (!mayBeOpen && isUnended(block)) return undefined
     // Citations are not sent back.
     const isBare = isUncited && block.type === 'text' && block.providerState !== undefined
     return cleanAssistantBlock(isBare ? withoutState(block) : block, target, isOwn)
   })
-  // Thinking must be followed by its result.
+  // A response must not end with thinking.
   const end = content.findLastIndex((block) => block.type !== 'thinking') + 1
   if (end < content.length) content = content.slice(0, end)
   if (content.length === 0) {
@@ -69,11 +69,11 @@ function cleanAssistantBlock(block: Content, target: NormaliseTarget, isOwn: boo
   switch (block.type) {
     case 'thinking':
       return goesBack && target.keepsThinking(block) ? block : undefined
-    // A block without provider state follows in a user message: see `picturesOf`.
+    // A block without provider state is sent in a following user message: see `picturesOf`.
     case 'image':
     case 'file':
       if (!goesBack || block.providerState === undefined) return undefined
-      return target.takesBack?.(block) === false ? leftOutFor(block, `this model does not take ${mediaName(block)}`) : block
+      return target.takesBack?.(block) === false ? leftOutFor(block, `this model does not accept ${mediaName(block)}`) : block
     case 'serviceTool':
       return goesBack && block.providerState !== undefined && target.knowsTool?.(block) !== false ? block : text(serviceToolText(block))
     case 'opaque':
@@ -87,7 +87,7 @@ function cleanAssistantBlock(block: Content, target: NormaliseTarget, isOwn: boo
   }
 }
 
-/** Returns whether a provider-executed tool produced nothing. */
+/** Returns whether a provider-executed tool has no outcome. */
 function isUnended(block: Content): boolean {
   return block.type === 'serviceTool' && (block.status === 'running' || block.error?.code === interrupted)
 }
@@ -96,8 +96,8 @@ const shownBefore: TextContent = { type: 'text', text: '(What the answer above s
 const shownMedia = new WeakMap<Message, UserMessage>()
 
 /**
- * Returns media of a response that the provider does not accept from a model as a user message, so that the next model gets them. The same
- * object at each call; `undefined` if there are none.
+ * Returns response media that the provider does not accept from a model, as a user message, so that the next model receives them. Returns
+ * the same object at each call, or `undefined` if there are none.
  */
 export function picturesOf({ content }: AssistantMessage, cleaned: AssistantMessage): UserMessage | undefined {
   const known = shownMedia.get(cleaned)
@@ -110,9 +110,9 @@ export function picturesOf({ content }: AssistantMessage, cleaned: AssistantMess
   return made
 }
 
-/** Returns the text of an aborted response as a complete response; `undefined` if it has none. */
+/** Returns the text of an aborted response as a complete response, or `undefined` if it has no text. */
 export const stoppedText = perObject((message: AssistantMessage): AssistantMessage | undefined => {
-  // Only the text, because attached state may be incomplete.
+  // Keeps only the text, because attached state may be incomplete.
   const content = message.content.flatMap((block) => (block.type === 'text' && block.text.trim() !== '' ? [text(block.text)] : []))
   const { errorMessage: _stopped, ...answer } = message
   return content.length === 0 ? undefined : { ...answer, content, stopReason: 'stop' }

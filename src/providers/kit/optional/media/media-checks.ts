@@ -9,9 +9,10 @@ import { type MediaLimits, mediaLimits } from './media-limits.ts'
  * Returns replacements, by block, for media that the provider of `model` would reject.
  *
  * **Contract**
- * - A line replaces media that a response of the same model reports as rejected, truncated images, and media over a documented limit.
+ * - A text line replaces media that a response from the same model reports as rejected, truncated images, and media over a documented
+ *   limit.
  * - An image with a wrong media type gets the type of its bytes.
- * - Media that the model generated are replaced only if they were rejected; otherwise they go back unchanged.
+ * - Media that the model generated are replaced only if they were rejected. Otherwise they are sent back unchanged.
  */
 export function checkedMedia({ messages, model, refusals = [] }: StreamRequest): ReadonlyMap<Content, Content> {
   const found = new Map<Content, Content>()
@@ -31,28 +32,28 @@ export function checkedMedia({ messages, model, refusals = [] }: StreamRequest):
   return found
 }
 
-/** Throws `ProviderError` `unsupportedMedia` if the provider of `model` would reject one of `media` of a new message. */
+/** Throws `ProviderError` `unsupportedMedia` if the provider of `model` would reject one of a new message's `media`. */
 export function checkNewMedia(media: readonly MediaContent[], model: ModelConfig): void {
   const limits = limitsFor(media, model)
   for (const block of media) {
     const fault = faultOf(block, limits)
     if (fault === undefined) continue
-    const what = block.type === 'image' ? 'The picture' : 'The file'
+    const what = block.type === 'image' ? 'the image' : 'the file'
     throw new kit.ProviderError(
       'unsupportedMedia',
-      `${what} cannot be sent to ${model.id}: ${fault}. The message was not added to the history.`,
+      `Cannot send ${what} to ${model.id}: ${fault}. The message was not added to the history.`,
     )
   }
   checkTogether(media, limits, model)
 }
 
-/** Each of `media` is allowed, but not all of them in one request. */
+/** Each of `media` is allowed individually, but not all in one request. */
 function checkTogether(media: readonly MediaContent[], { inlineChars }: MediaLimits, model: ModelConfig): void {
   const chars = media.reduce((sum, { data }) => sum + (data?.length ?? 0), 0)
   if (!isOver(chars, inlineChars)) return
   throw new kit.ProviderError(
     'unsupportedMedia',
-    `The files of this message cannot be sent to ${model.id}: they have ${chars} characters of base64, and its service takes ${inlineChars} in a request. Upload them, or pass their addresses. The message was not added to the history.`,
+    `Cannot send the files of this message to ${model.id}: they have ${chars} base64 characters, but its provider accepts ${inlineChars} per request. Upload the files or pass their URLs. The message was not added to the history.`,
   )
 }
 
@@ -65,7 +66,7 @@ export function isResponseOf(model: ModelConfig, message: Message): message is A
   return isMadeBy(model, message) && message.stopReason !== 'error' && message.stopReason !== 'aborted'
 }
 
-/** Reasons of rejected media, by key. */
+/** Rejection reasons of media, by key. */
 function refusedBefore(messages: readonly Message[], model: ModelConfig): ReadonlyMap<string, string> {
   const refused = new Map<string, string>()
   for (const message of messages) {
@@ -75,7 +76,7 @@ function refusedBefore(messages: readonly Message[], model: ModelConfig): Readon
   return refused
 }
 
-/** Limits of a request with `media`. */
+/** Returns the limits for a request with `media`. */
 function limitsFor(media: readonly MediaContent[], model: ModelConfig): MediaLimits {
   const limits = mediaLimits(model)
   const { manyImages } = limits
@@ -83,13 +84,13 @@ function limitsFor(media: readonly MediaContent[], model: ModelConfig): MediaLim
   return isMany ? { ...limits, imageSide: manyImages.imageSide } : limits
 }
 
-/** Returns why a provider with `limits` would reject `block`, and what to do; `undefined` if it accepts it. */
+/** Returns why a provider with `limits` would reject `block`, with advice, or `undefined` if the block is accepted. */
 function faultOf(block: MediaContent, limits: MediaLimits): string | undefined {
   if (block.data === undefined) return undefined
   const { length } = block.data
   const { inlineChars } = limits
   if (isOver(length, inlineChars))
-    return `${kit.mediaName(block)} has ${length} characters of base64, and its service takes ${inlineChars} in a request. Upload it, or pass its address`
+    return `${kit.mediaName(block)} has ${length} base64 characters, but its provider accepts ${inlineChars} per request. Upload it or pass its URL`
   if (block.type === 'image') return imageFault(block, limits)
   return kit.baseType(block.mimeType) === 'application/pdf' ? pdfFault(block, limits) : undefined
 }
@@ -98,22 +99,22 @@ function imageFault(block: MediaContent, { imageBytes, imageSide, imagePixels }:
   const what = kit.mediaName(block)
   const { size, isCut } = factsOf(block).picture
   const bytes = kit.mediaBytes(block)
-  if (isCut) return `${what} is cut off before its end. Send the whole picture`
-  if (isOver(bytes, imageBytes)) return `${what} has ${bytes} bytes, and its service takes ${imageBytes}. Scale it down or compress it`
+  if (isCut) return `${what} is truncated. Send the complete image`
+  if (isOver(bytes, imageBytes)) return `${what} has ${bytes} bytes, but its provider accepts ${imageBytes}. Scale it down or compress it`
   if (size === undefined) return undefined
   const { width, height } = size
-  const has = `${what} has ${width} x ${height} pixels, and its service takes`
-  if (isOver(Math.max(width, height), imageSide)) return `${has} ${imageSide} on a side of this request. Scale it down`
-  return isOver(width * height, imagePixels) ? `${has} ${imagePixels} in all. Scale it down` : undefined
+  const has = `${what} has ${width} x ${height} pixels, but its provider accepts`
+  if (isOver(Math.max(width, height), imageSide)) return `${has} ${imageSide} per side in this request. Scale it down`
+  return isOver(width * height, imagePixels) ? `${has} ${imagePixels} in total. Scale it down` : undefined
 }
 
 function pdfFault(block: MediaContent, { pdfPages: mostPages, pdfBytes }: MediaLimits): string | undefined {
   const what = kit.mediaName(block)
   const bytes = kit.mediaBytes(block)
-  if (isOver(bytes, pdfBytes)) return `${what} has ${bytes} bytes, and its service takes ${pdfBytes}. Send only the pages that matter`
+  if (isOver(bytes, pdfBytes)) return `${what} has ${bytes} bytes, but its provider accepts ${pdfBytes}. Send only the relevant pages`
   const pages = mostPages === undefined ? 0 : factsOf(block).pages
   return isOver(pages, mostPages)
-    ? `${what} has ${pages} pages, and its model takes ${mostPages}. Send only the pages that matter`
+    ? `${what} has ${pages} pages, but its model accepts ${mostPages}. Send only the relevant pages`
     : undefined
 }
 

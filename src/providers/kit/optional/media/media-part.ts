@@ -7,7 +7,7 @@ import { factsOf, kit, type MediaKit, takeKit } from './media-facts.ts'
 import { type MediaTarget, readyMedia, replaced } from './ready-media.ts'
 import { isTooLarge, mediaRefusalIn } from './refusal-words.ts'
 
-/** The message of a rejection, and the body that was sent. */
+/** A rejection's message, and the body that was sent. */
 export interface Refusal {
   body: unknown
   sent: () => string
@@ -24,16 +24,16 @@ export interface RefusedCall {
   signal: AbortSignal
 }
 
-/** Maximum characters of the provider's message. */
+/** Maximum quoted characters of the provider's message. */
 const maxReason = 300
 
 /**
- * Retries a rejected request without the media that the provider named, or without all media that no accepted request had. If it named some
- * and rejects again, the others are dropped, too.
+ * Retries a rejected request without the media that the rejection refers to, or without all media that no accepted request contained. If
+ * the provider rejects the retry too, the remaining new media are also dropped.
  *
  * **Contract**
- * - The response records what was dropped (`refusedMedia`), so that later requests drop it as well.
- * - Rejects with `error` if it is not about media, or nothing can be dropped; otherwise with the error of the last request.
+ * - The response records the dropped media (`refusedMedia`), so that later requests omit them too.
+ * - Rejects with `error` if it does not concern media or nothing can be dropped. Otherwise with the last request's error.
  */
 export async function withoutRefusedMedia(call: RefusedCall, error: unknown): Promise<AssistantMessage> {
   const refused: RefusedMedia[] = []
@@ -44,7 +44,7 @@ export async function withoutRefusedMedia(call: RefusedCall, error: unknown): Pr
     request = await readyMedia(request, call.target)
     const lines = new Map<Content, Content>()
     for (const block of refusedBlocks(call, request, last, mayName)) {
-      const reason = `${kit.mediaName(block)} was refused by its service, which said: ${kit.shortened(last.message, maxReason).replace(/\.$/, '')}`
+      const reason = `the provider rejected ${kit.mediaName(block)}: ${kit.shortened(last.message, maxReason).replace(/\.$/, '')}`
       lines.set(block, kit.leftOutFor(block, reason))
       refused.push({ key: factsOf(block).key, reason })
     }
@@ -61,7 +61,7 @@ export async function withoutRefusedMedia(call: RefusedCall, error: unknown): Pr
   throw last
 }
 
-/** Returns whether `error` rejects a request that emitted nothing and does not require its media. */
+/** Returns whether `error` is a rejection of a request that emitted nothing and does not require its media. */
 function mayAskAgain({ request, signal }: RefusedCall, error: unknown): error is ProviderError {
   if (!kit.ProviderError.isInstance(error) || signal.aborted || request.requireMedia === true || request.keepsMedia === true) return false
   // If the whole request is too long, the context is compacted instead.
@@ -79,20 +79,20 @@ function refusedBlocks(call: RefusedCall, { messages, model }: StreamRequest, er
   if (named.length > 0) return named
   if (!refusal.mayBeAny || (isTooLarge(error) && !isMostly(given, sent()))) return []
   const accepted = messages.findLastIndex((message) => isResponseOf(model, message))
-  // The response itself may contain media, which the next request was the first to send.
+  // The last response may contain media, which this request sent for the first time.
   const unaccepted = messages.slice(Math.max(0, accepted)).flatMap(({ content }) => content.filter(kit.isMedia))
   if (unaccepted.length > 0 || isTooLarge(error)) return unaccepted
-  // All media were accepted before: the target of a URL may no longer exist.
+  // All media were accepted before, but the target of a URL may no longer exist.
   const byAddress = given.filter(({ url }) => url !== undefined)
   return byAddress.length > 0 ? byAddress : given
 }
 
-/** Returns whether more than half of a body is media. */
+/** Returns whether media make up more than half of a body. */
 function isMostly(media: readonly MediaContent[], body: string): boolean {
   return media.reduce((sum, { data = '' }) => sum + data.length, 0) > body.length / 2
 }
 
-/** Returns the media at the first named place that has some, else those whose URL, id or name the provider quotes. */
+/** Returns the media at the first path that contains media, otherwise the media whose URL, id or name the provider quotes. */
 function namedBlocks(places: readonly string[], text: string, given: readonly MediaContent[], sent: () => string): MediaContent[] {
   const body = places.length === 0 ? undefined : kit.parsedJson(sent())
   for (const place of places) {
@@ -110,13 +110,13 @@ function isData(text: string, data: string | undefined): boolean {
   return data !== undefined && data !== '' && (text === data || text.endsWith(`,${data}`))
 }
 
-/** Returns whether `text` contains `name` as a word, because a file may be called `a`. */
+/** Returns whether `text` contains `name` as a whole word, because a file may be called `a`. */
 function isQuoted(name: string, text: string): boolean {
   const at = text.indexOf(name)
   return name.length > 3 && at >= 0 && !/\w/.test(`${text[at - 1] ?? ''}${text[at + name.length] ?? ''}`)
 }
 
-/** Returns the value at `place`. Steps that only name the block kind are skipped. */
+/** Returns the value at `place`. Skips steps that only specify the block kind. */
 function valueAt(body: unknown, place: string): unknown {
   let value = body
   for (const [step] of place.matchAll(/\w+/g)) {
@@ -131,14 +131,14 @@ function textsIn(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
-/** Functions that requests with images and files need. */
+/** Functions for requests with images and files. */
 export interface MediaPart {
   readyMedia: typeof readyMedia
   checkNewMedia: typeof checkNewMedia
   withoutRefusedMedia: typeof withoutRefusedMedia
 }
 
-/** Creates the media part, which uses the functions of `kit`. */
+/** Creates the media part, which uses the functions in `kit`. */
 export function mediaPartOf(kit: MediaKit): MediaPart {
   takeKit(kit)
   return { readyMedia, checkNewMedia, withoutRefusedMedia }

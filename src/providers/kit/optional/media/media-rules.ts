@@ -11,11 +11,11 @@ import { perObject } from '../../encode/json-pieces.ts'
 export interface MediaRules extends Pick<ModelCapabilities, 'media' | 'mediaByUrl' | 'mediaById'> {
   /** URLs that the provider fetches, in addition to those of `mediaByUrl`. */
   fetches?: RegExp | undefined
-  /** Text files are sent as documents if they are to be cited. */
+  /** Text files are sent as documents if citations are requested. */
   citesText?: boolean | undefined
   /** Media types that can be sent inline. Default: all that the model accepts. */
   inline?: readonly string[] | undefined
-  /** File limits of one message. Default: only those of a request. */
+  /** File limits of one message. Default: only the request limits. */
   files?: FileLimits | undefined
 }
 
@@ -24,17 +24,17 @@ export interface FileLimits {
   types: readonly string[]
   /** Maximum number of files of `types`. */
   most: number
-  /** Maximum bytes of each. */
+  /** Maximum bytes per file. */
   maxBytes: number
-  /** Media types of `types` that may be larger. */
+  /** Media types in `types` that are exempt from `bytes`. */
   unlimited: readonly string[]
 }
 
 const lines = new WeakMap<ImageContent | FileContent, TextContent>()
 
 /**
- * Returns `block` if the model accepts it; `others` are the blocks of its message. An unsupported text file becomes its text with its name.
- * For other media, a line names what was dropped and why: the same object at each call.
+ * Returns `block` if the model accepts it. `others` contains the blocks of its message. An unsupported text file becomes text with the file
+ * name. Other media become a line that states what was dropped and why, the same object at each call.
  */
 export function takenMedia(
   block: ImageContent | FileContent,
@@ -49,7 +49,7 @@ export function takenMedia(
   return leftOutFor(block, reason)
 }
 
-/** Returns why `block` would be dropped; `undefined` if the model accepts it, or its text. */
+/** Returns why `block` would be dropped, or `undefined` if the model accepts the block or its text. */
 export function whyLeftOut(
   block: ImageContent | FileContent,
   rules: MediaRules,
@@ -76,19 +76,19 @@ export interface LeftOut {
 /** Dropped media by replacement line. */
 export const leftOutLines = new WeakMap<TextContent, LeftOut>()
 
-/** Returns what `block` replaces; `undefined` if nothing. */
+/** Returns the media that the line `block` replaces, or `undefined` for other blocks. */
 export function leftOutAt(block: Content): LeftOut | undefined {
   return block.type === 'text' ? leftOutLines.get(block) : undefined
 }
 
-/** Returns the same as a warning. */
+/** Returns a warning about the replaced media. */
 export function leftOutWarning({ block, reason }: LeftOut): string {
   const what = block.type === 'image' ? 'An image' : 'A file'
-  const next = block.url === undefined ? '' : ' Pass its bytes, or resolveMedia, which fetches them.'
-  return `${what} was left out of a request: ${reason}.${next}`
+  const next = block.url === undefined ? '' : ' Pass its bytes, or set resolveMedia to fetch them.'
+  return `${what} was dropped from a request: ${reason}.${next}`
 }
 
-/** Replacement lines by block, created once, so that their encoded form is reused. */
+/** Replacement lines by block. Created once, so that their encoded form is reused. */
 function line(block: ImageContent | FileContent, words: string): TextContent {
   const known = lines.get(block)
   if (known?.text === words) return known
@@ -97,7 +97,7 @@ function line(block: ImageContent | FileContent, words: string): TextContent {
   return made
 }
 
-/** Returns why a block is not sent as media (its text may be); `undefined` if it is sent. */
+/** Returns why a block is not sent as media, although its text may be sent, or `undefined` if it is sent as media. */
 export function whyNotSent(
   block: ImageContent | FileContent,
   rules: MediaRules,
@@ -107,18 +107,18 @@ export function whyNotSent(
   const { media, mediaById, files, citesText, inline = media } = rules
   const source = sourceOf(block)
   if (source.type === 'fileId') {
-    if (source.api !== api) return `${mediaName(block)} was uploaded to another service`
-    return isMediaOf(block.mimeType, mediaById) ? undefined : `this service does not take ${mediaName(block)} by the id of a file`
+    if (source.api !== api) return `${mediaName(block)} was uploaded to another provider`
+    return isMediaOf(block.mimeType, mediaById) ? undefined : `this provider does not accept ${mediaName(block)} by file id`
   }
   if (block.url !== undefined && !isFetched(block.url, block.mimeType, rules)) {
-    return `this service does not fetch ${mediaName(block)} from an address`
+    return `this provider does not fetch ${mediaName(block)} from a URL`
   }
-  if (block.blob !== undefined && isMediaOf(block.mimeType, media)) return `nobody could read ${mediaName(block)} from its session`
+  if (block.blob !== undefined && isMediaOf(block.mimeType, media)) return `${mediaName(block)} could not be read from its session`
   if (block.url === undefined && isMediaOf(block.mimeType, media) && !isMediaOf(block.mimeType, inline))
-    return `this service takes ${mediaName(block)} by an address or uploaded, and not its bytes`
+    return `this provider accepts ${mediaName(block)} by URL or upload, not as bytes`
   if (isMediaOf(block.mimeType, media)) return files === undefined ? undefined : whyTooMuch(block, files, others)
   if (citesText === true && isToBeCited(block) && wordsIn(block) !== undefined) return undefined
-  return media.length === 0 ? 'this model takes text only' : `this model does not take ${mediaName(block)}`
+  return media.length === 0 ? 'this model accepts only text' : `this model does not accept ${mediaName(block)}`
 }
 
 /** Returns whether the provider fetches this URL itself. */
@@ -134,26 +134,26 @@ function whyTooMuch(
   if (block.type !== 'file' || !isMediaOf(block.mimeType, types)) return undefined
   const bytes = mediaBytes(block)
   if (bytes > maxBytes && !isMediaOf(block.mimeType, unlimited))
-    return `${mediaName(block)} has ${bytes} bytes, and this service takes ${maxBytes} of such a file`
+    return `${mediaName(block)} has ${bytes} bytes, but this provider accepts ${maxBytes} for such a file`
   const counted = others.filter((each) => each.type === 'file' && isMediaOf(each.mimeType, types))
   return counted.indexOf(block) < most
     ? undefined
     : `this service takes ${most} such files in a message, and ${mediaName(block)} is one more`
 }
 
-/** Returns the text of a file that is sent as text; `undefined` if it is not UTF-8. */
+/** Returns the content of a text file, or `undefined` if it is not UTF-8. */
 export const wordsIn = perObject((block: ImageContent | FileContent): string | undefined => {
   if (block.type === 'image' || block.data === undefined || !isTextType(block.mimeType)) return undefined
   return isBase64(block.data) ? utf8In(bytesOfBase64(block.data)) : undefined
 })
 
-/** Returns the same with the file name. */
+/** Returns the text with the file name. */
 const inlined = perObject((block: ImageContent | FileContent): string | undefined => {
   const words = wordsIn(block)
   return words === undefined ? undefined : `${block.type === 'file' ? (block.name ?? 'A file') : 'A file'}:\n${words}`
 })
 
-/** Returns whether the model is to cite this file. */
+/** Returns whether citations are requested for this file. */
 export function isToBeCited(block: Content): block is FileContent {
   return block.type === 'file' && (block.citations === true || block.citations === 'ifPossible')
 }
@@ -170,14 +170,14 @@ export function omissionWarnings(
       if (block.type !== 'file' || whyNotSent(block, rules, api, content) !== undefined) continue
       if (block.context !== undefined && !says.includes('context'))
         warnings.push(
-          `The context of ${mediaName(block)} was left out of a request: the provider has no field for it. Put it into the text of the message.`,
+          `The context of ${mediaName(block)} was dropped from a request: the provider has no field for it. Put it into the message text.`,
         )
       if (block.citations === true && !says.includes('citations'))
-        warnings.push(`citations of ${mediaName(block)} left out: this service cites no files that it is sent`)
+        warnings.push(`citations of ${mediaName(block)} omitted: this provider does not cite sent files`)
     }
   }
   return [...new Set(warnings)]
 }
 
-/** Metadata of a file other than its name. */
+/** File metadata other than the name. */
 export type FileWord = 'context' | 'citations'

@@ -7,7 +7,7 @@ import { checkedMedia } from './media-checks.ts'
 import { kit } from './media-facts.ts'
 import type { LeftOut, MediaRules } from './media-rules.ts'
 
-/** Protocol and model capabilities that decide about media. */
+/** Protocol and model capabilities that determine media handling. */
 export interface MediaTarget {
   api: ApiProtocol
   codec: { media?(model: ModelConfig): MediaRules }
@@ -22,14 +22,15 @@ const maxReason = 500
  * Prepares the media of `request` before it is encoded.
  *
  * **Contract**
- * - `resolveMedia` fetches media in user messages and results that the model accepts and the provider does not fetch, and reads media in
- *   the session store. A line replaces media that it rejects, with the reason.
- * - A line also replaces an uploaded file that has expired. If the file is new since the last response, this is an error, because the
- *   sender can upload it again.
- * - Throws or rejects with `ProviderError` `unsupportedMedia` if all media are required and one is dropped. The error names the block, the
- *   model and what it accepts. Attachments of the provider's own responses always go back.
- * - Media that the provider rejected before, or would reject, are dropped too: see `checkedMedia`.
- * - The same object if nothing is replaced; a promise only if something is fetched. Messages are the same objects at each call.
+ * - `resolveMedia` fetches media in user messages and results if the model accepts them and the provider does not fetch them. It also reads
+ *   media in the session store. If it rejects, a line with the reason replaces the media.
+ * - A line also replaces an uploaded file that has expired. If the file was added after the last response, the call fails instead, because
+ *   the sender can upload the file again.
+ * - Throws or rejects with `ProviderError` `unsupportedMedia` if all media are required and one would be dropped. The error states the
+ *   block, the model and the accepted media. Attachments of the provider's own responses are always sent back.
+ * - Media that the provider rejected before, or would reject, are also dropped: see `checkedMedia`.
+ * - Returns the same object if nothing is replaced, and a promise only if media must be fetched. Messages are the same objects at each
+ *   call.
  */
 export function readyMedia(request: StreamRequest, target: MediaTarget): StreamRequest | Promise<StreamRequest> {
   const { model, messages, resolveMedia, requireMedia } = request
@@ -52,7 +53,7 @@ function sendable(request: StreamRequest): StreamRequest {
   return found.size === 0 ? request : { ...request, messages: replaced(request.messages, found) }
 }
 
-/** Returns lines for expired uploads. Throws if one of them is new. */
+/** Returns replacement lines for expired uploads. Throws if one of the uploads is new. */
 function forgotten({ messages, model }: StreamRequest): ReadonlyMap<Content, TextContent> | undefined {
   let lines: Map<Content, TextContent> | undefined
   let isNew = true
@@ -62,9 +63,9 @@ function forgotten({ messages, model }: StreamRequest): ReadonlyMap<Content, Tex
     else {
       for (const block of message === undefined ? [] : mediaOf(message)) {
         if (block.expiresAt === undefined || block.expiresAt > Date.now()) continue
-        const reason = `its service kept ${kit.mediaName(block)} until ${timeText(block.expiresAt)}, and has forgotten it`
+        const reason = `${kit.mediaName(block)} expired at the provider at ${timeText(block.expiresAt)}`
         if (isNew)
-          throw new kit.ProviderError('unsupportedMedia', `${nameOf(block)} cannot be sent to ${model.id}: ${reason}. Upload it again.`)
+          throw new kit.ProviderError('unsupportedMedia', `Cannot send ${nameOf(block)} to ${model.id}: ${reason}. Upload it again.`)
         lines ??= new Map()
         lines.set(block, kit.leftOutFor(block, reason))
       }
@@ -86,7 +87,9 @@ function mediaOf({ content }: Message): readonly MediaContent[] {
   return content.filter(kit.isMedia)
 }
 
-/** Returns what has to be fetched or read. Unsupported text files are sent as text; generated media go back to their provider. */
+/**
+ * Returns the media to fetch or read, including text files that are sent as text and generated media that are sent back to their provider.
+ */
 function unfetched(messages: readonly Message[], rules: MediaRules, api: ApiProtocol): MediaContent[] {
   const open = messages.flatMap((message) =>
     mediaOf(message).filter(({ type, mimeType, url, blob, providerState }) => {
@@ -97,7 +100,7 @@ function unfetched(messages: readonly Message[], rules: MediaRules, api: ApiProt
   return [...new Set(open)]
 }
 
-/** Returns for each block the block with its bytes, or a line with the reason of a failure. Never rejects. */
+/** Resolves each block to a block with bytes, or to a line with the failure reason. Never rejects. */
 async function fetchAll(
   blocks: readonly MediaContent[],
   resolve: MediaWithBytes,
@@ -118,10 +121,10 @@ async function fetchAll(
   return found
 }
 
-/** The last copies, so that their encoded forms are reused. */
+/** The latest copies, so that their encoded forms are reused. */
 const copies = new WeakMap<Message, Message>()
 
-/** Returns `messages` with `found` in place of their blocks; the same copies while these are the same. */
+/** Replaces blocks in `messages` with `found`. Returns the same copies if `found` is unchanged. */
 export function replaced(messages: readonly Message[], found: ReadonlyMap<Content, Content>): readonly Message[] {
   return messages.map((message) => {
     if (!mediaOf(message).some((block) => found.has(block))) return message
@@ -160,7 +163,7 @@ function leftOutOf(
 
 function unsupported({ block, reason }: LeftOut, model: ModelConfig, { media }: MediaRules): ProviderError {
   const taken = media.length === 0 ? 'text only' : `${media.join(', ')}, and text`
-  const what = `${nameOf(block)} cannot be sent to ${model.id}: ${reason}.`
-  const next = 'Ask a model that takes it, send it in another form, or leave out requireMedia: a line then stands in its place.'
+  const what = `Cannot send ${nameOf(block)} to ${model.id}: ${reason}.`
+  const next = 'Use a model that accepts it, send it in another form, or omit requireMedia to send a text line in its place.'
   return new kit.ProviderError('unsupportedMedia', `${what} It takes ${taken}. ${next}`)
 }

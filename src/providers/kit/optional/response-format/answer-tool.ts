@@ -7,46 +7,46 @@ import { perObject } from '../../encode/json-pieces.ts'
 export { answerToolName }
 
 const description =
-  'Gives the final answer. The arguments are the answer: call it exactly once, when nothing else is left to do, and write no other text.'
+  'Returns the final answer as its arguments. Call it exactly once, when everything else is done, and write no other text.'
 
 const openObject: JsonSchema = { type: 'object', additionalProperties: true }
 
 const answerTool = perObject((schema: JsonSchema): ToolDefinition => ({ name: answerToolName, description, parameters: schema }))
 
-/** Tool lists with the answer tool appended; the same list each time, so that encoded forms are reused. */
+/** Tool lists with the answer tool appended. Returns the same list each time, so that encoded forms are reused. */
 const extendedTools = perObject((tools: readonly ToolDefinition[]) =>
   perObject((schema: JsonSchema): readonly ToolDefinition[] => [...tools, answerTool(schema)]),
 )
 
 /** Response formats that the provider can enforce. */
 export interface NativeFormats {
-  /** It has a mode for any JSON object. */
+  /** Whether the provider has a mode for arbitrary JSON objects. */
   jsonObject: boolean
-  /** It can enforce this schema. */
+  /** Returns whether the provider can enforce this schema. */
   jsonSchema: boolean
-  /** It rejects a forced tool while it thinks (Anthropic's models on any platform). */
+  /** Whether the model rejects a forced tool while it thinks (Anthropic's models on any platform). */
   forcingStopsThinking: boolean
 }
 
-/** A request whose response is a call of the answer tool. */
+/** A request whose response is a call to the answer tool. */
 export interface AnswerByTool {
-  /** The request to encode: with the answer tool after the others, and without thinking if that prevents forcing it. */
+  /** The request to encode, with the answer tool last, and without thinking if thinking prevents a forced tool. */
   request: StreamRequest
-  /** The forced choice: this tool, any tool (the others may come first), or none if the provider rejects forced tools. */
+  /** The forced choice: this tool, any tool (if other tools may be called first), or none if the provider rejects forced tools. */
   force: 'answer' | 'any' | 'none'
-  /** For the `AssistantBuilder`: the call of this tool becomes the response text. */
+  /** For the `AssistantBuilder`, which converts the call of this tool to the response text. */
   answerTool: typeof answerToolName
 }
 
 /**
- * Plans the response format of `request` for a provider without one of its own; `undefined` if nothing is needed.
+ * Plans the response format of `request` for a provider without native support. `undefined` if nothing is needed.
  *
  * **Contract**
- * - The answer tool alone is forced by name; with other tools, any tool is forced, so that the model can still use them. Either way the
- *   call of the answer tool ends the run, because the builder turns it into text that stopped with `stop`.
- * - If forcing and thinking exclude each other, this call does not think, and `warnings` says so. Models that always think are
- *   forced as they are.
- * - If no tool can be forced, its description requests the call, and `warnings` says so.
+ * - If the answer tool is the only tool, forces it by name. With other tools, forces any tool, so that the model can still use them. In
+ *   both cases, a call of the answer tool ends the run, because the builder converts it to text with stop reason `stop`.
+ * - If a forced tool and thinking exclude each other, disables thinking for this call with a warning. For models that always think, forces
+ *   the tool anyway.
+ * - If no tool can be forced, the tool description requests the call, with a warning.
  *
  * Source: docs/guides/structured-output.md
  */
@@ -61,7 +61,7 @@ export function answerByTool(
   const tools = extendedTools(request.tools)(format.type === 'jsonSchema' ? format.schema : openObject)
   const changed: StreamRequest = { ...request, tools, responseFormat: { type: 'text' } }
   if (!capabilities.forcedToolChoice) {
-    warnings.push(`responseFormat ${format.type}: ${request.model.id} cannot be made to answer in this form, it is only asked to`)
+    warnings.push(`responseFormat ${format.type}: ${request.model.id} cannot enforce this format, so it is only requested`)
     return { request: changed, force: 'none', answerTool: answerToolName }
   }
   const thinks = capabilities.thinking === 'budget' || capabilities.thinking === 'adaptive'

@@ -15,23 +15,23 @@ import { type AnswerByTool, answerByTool } from './answer-tool.ts'
 
 /** Response formats that a provider can enforce. */
 export interface FormatRules {
-  /** How any JSON object is requested: by a mode, or by a schema that accepts any object. Absent: not supported. */
+  /** How to request an arbitrary JSON object: by a mode, or by a schema that accepts any object. Absent: not supported. */
   jsonObject?: 'mode' | 'openSchema'
   /** Whether the mode requires the word "JSON" in the conversation. */
   jsonMustBeNamed?: boolean
-  /** Schema dialect that responses are held to. Absent: no schema. */
+  /** Schema dialect that the provider enforces. Absent: no schema. */
   jsonSchema?: SchemaDialect
-  /** Schema dialect with `strict`. Default: the same. */
+  /** Schema dialect with `strict`. Default: the same dialect. */
   strictSchema?: SchemaDialect
-  /** Neither can be combined with tools. */
+  /** Whether neither can be combined with tools. */
   excludesTools?: boolean
-  /** Fallback without a format of the provider: a tool takes the response, or the call fails. */
+  /** Fallback without a native format: a tool receives the response, or the call fails. */
   otherwise: 'tool' | 'refuse'
-  /** A tool cannot be forced while the model thinks. */
+  /** Whether no tool can be forced while the model thinks. */
   forcingStopsThinking: boolean
 }
 
-/** How the response format is requested. `request` is encoded instead of the given one. */
+/** Plan for requesting the response format. `request` replaces the original request. */
 export type FormatPlan =
   | { kind: 'text'; request: StreamRequest; answerTool?: undefined }
   | { kind: 'object'; request: StreamRequest; answerTool?: undefined }
@@ -74,7 +74,7 @@ function nativePlan(request: StreamRequest, format: AskedFormat, rules: FormatRu
 }
 
 /**
- * Returns whether documents of `request` are cited: some providers reject citations with a response schema. Adds dropped settings to
+ * Returns whether to cite documents in `request`. Some providers reject citations combined with a response schema. Adds dropped settings to
  * `warnings`; with `strict`, throws `ProviderError` `unsupported`.
  */
 export function citesDocuments(
@@ -86,12 +86,11 @@ export function citesDocuments(
   const isTaken = (block: FileContent) => isMediaOf(block.mimeType, media) || (citesText === true && wordsIn(block) !== undefined)
   const cited = placesOfMedia(messages).flatMap((at) => messages[at]?.content.filter(isToBeCited).filter(isTaken) ?? [])
   if (cited.length === 0 || kind !== 'schema') return cited.length > 0
-  if (cited.some(({ citations }) => citations === true))
-    adjusted(request, 'citations left out: an answer that is held to a schema has none', warnings)
+  if (cited.some(({ citations }) => citations === true)) adjusted(request, 'citations omitted: a response with a schema has none', warnings)
   return false
 }
 
-/** Returns the schema to send; `undefined` if the provider cannot enforce it in any form. */
+/** Returns the schema to send, or `undefined` if the provider cannot enforce it in any form. */
 function sentSchema(
   { name, schema, strict }: Extract<ResponseFormat, { type: 'jsonSchema' }>,
   { jsonSchema, strictSchema = jsonSchema }: FormatRules,
@@ -102,24 +101,22 @@ function sentSchema(
   const isLoose = held.unheld !== undefined && strict === true && strictSchema !== jsonSchema
   const { leftOut, unheld, schema: sent } = isLoose ? fittedSchema(schema, jsonSchema) : held
   if (unheld !== undefined) return undefined
-  if (isLoose)
-    warnings.push(`responseFormat ${name} is sent with strict: false, because ${held.unheld}: answers are still checked against it`)
-  if (leftOut.length > 0)
-    warnings.push(`responseFormat ${name} is sent without ${leftOut.join(', ')}: answers are still checked against it`)
-  // A schema is JSON, although its type does not say so.
+  if (isLoose) warnings.push(`responseFormat ${name} is sent with strict: false, because ${held.unheld}: responses are still validated`)
+  if (leftOut.length > 0) warnings.push(`responseFormat ${name} is sent without ${leftOut.join(', ')}: responses are still validated`)
+  // The type does not express that a schema is JSON.
   return { schema: sent as JsonObject, ...(strict !== undefined && { strict: strict && !isLoose }) }
 }
 
-/** Adds the word "JSON": without it, models of some providers write blanks endlessly, and OpenAI rejects the request. */
+/** Adds the word "JSON". Without it, OpenAI rejects the request, and some providers' models write endless white space. */
 function namingJson(request: StreamRequest): StreamRequest {
   const { systemPrompt } = request
   if (/json/i.test(systemPrompt)) return request
-  return { ...request, systemPrompt: `${systemPrompt}\n\nAnswer with a JSON object.`.trimStart() }
+  return { ...request, systemPrompt: `${systemPrompt}\n\nRespond with a JSON object.`.trimStart() }
 }
 
 function noForm({ model }: StreamRequest, format: string, { jsonSchema }: ModelCapabilities): ProviderError {
   const next = jsonSchema
-    ? 'Give a JSON Schema whose objects name all their properties.'
-    : 'Use a Claude model, or set capabilities.jsonSchema if this one has learnt it.'
-  return new ProviderError('schemaMismatch', `The service cannot hold ${model.id} to responseFormat ${format}. ${next}`)
+    ? 'Pass a JSON Schema whose objects list all their properties.'
+    : 'Use a Claude model, or set capabilities.jsonSchema if this model supports it.'
+  return new ProviderError('schemaMismatch', `The provider cannot enforce responseFormat ${format} for ${model.id}. ${next}`)
 }

@@ -1,10 +1,10 @@
 import type { JsonValue } from '../../../../contract/json.ts'
 import type { AssistantBuilder } from '../../decode/assistant-builder.ts'
 
-/** Maximum characters of JSON shown of a provider-executed tool. */
+/** Maximum characters of JSON to show for a provider-executed tool. */
 const maxShown = 65_536
 
-/** Returns `value` of a provider for display: nothing encrypted, at most 64 KiB. Omissions are marked. */
+/** Prepares a provider's `value` for display: removes encrypted data and limits it to 64 KiB. Marks omissions. */
 export function shownOutput(value: unknown): JsonValue | undefined {
   if (value === undefined || value === null) return undefined
   const shown = withoutEncrypted(value as JsonValue, 0) // Parsed JSON.
@@ -36,8 +36,8 @@ function cut(text: string): string {
   return text.length <= maxShown ? text : `${text.slice(0, maxShown).replace(/[\uD800-\uDBFF]$/, '')}… (${text.length} characters)`
 }
 
-/** Warns that a provider gave two of its calls one id: they are shown as one block. */
+/** Warns that a provider used the same id for two calls, which are shown as one block. */
 export function warnOfRepeat(builder: AssistantBuilder, id: string): void {
   if (builder.serviceToolOf(id) === undefined) return
-  builder.warn(`The service gave the id "${id.slice(0, 60)}" to two of its tool calls. The second one is shown in place of the first.`)
+  builder.warn(`The provider used the id "${id.slice(0, 60)}" for two of its tool calls. The second one replaces the first.`)
 }

@@ -9,37 +9,37 @@ import type { FormatPlan } from '../response-format/response-format.ts'
 
 /** Tool choices that a provider supports. */
 export interface ToolChoiceRules {
-  /** It can forbid tool calls. Otherwise tools are not sent. */
+  /** Whether tool calls can be forbidden. Otherwise, tools are not sent. */
   none: boolean
-  /** It can restrict calls to some tools, also for `auto`. Otherwise only those tools are sent. */
+  /** Whether calls can be restricted to some tools, even for `auto`. Otherwise, only those tools are sent. */
   subset: boolean
-  /** It cannot force a tool while it thinks. */
+  /** Whether no tool can be forced while the model thinks. */
   forcingStopsThinking: boolean
-  /** It has its own tool search, for models that support it. */
+  /** Whether the provider has its own tool search, for models that support it. */
   searches?: boolean
   /** Maximum number of tools. Absent: unknown. */
   maxTools?: number
 }
 
-/** A tool choice in one form for all providers. */
+/** A tool choice in a provider-independent form. */
 export interface ToolPlan {
-  /** The request to encode, with the tools that are declared. */
+  /** The request to encode, with the tools to declare. */
   request: StreamRequest
   /** Absent: `auto`. */
   choice?: Exclude<ToolChoice, object> | { tool: string } | { allowed: readonly string[]; mode: 'auto' | 'required' } | undefined
-  /** At most one call. */
+  /** Whether the response may contain at most one call. */
   isSingle: boolean
 }
 
 /** Inputs of a tool choice. */
 interface Forcing {
-  /** At most one call is wanted. */
+  /** Whether at most one call is requested. */
   isSingle: boolean
   rules: ToolChoiceRules
   capabilities: ModelCapabilities
 }
 
-/** Plans the tool choice for a `plan` of the response format. See `planRequest`. */
+/** Plans the tool choice, based on the response format `plan`. See `planRequest`. */
 export function planChoice(plan: FormatPlan, service: Forcing, warnings: string[]): ToolPlan {
   const { request } = plan
   const { toolChoice: asked, tools } = request
@@ -55,7 +55,7 @@ export function planChoice(plan: FormatPlan, service: Forcing, warnings: string[
   return chosen(request, asked, service, warnings)
 }
 
-/** Returns what the response format requires; `undefined` if the caller's choice applies. */
+/** Returns the choice that the response format requires, or `undefined` if the caller's choice applies. */
 function answerChoice(plan: Extract<FormatPlan, { kind: 'tool' }>, asked: ToolChoice | undefined): ToolPlan['choice'] {
   const isOpen = asked === undefined || asked === 'auto' || asked === 'none'
   if (!isOpen) return undefined
@@ -74,12 +74,12 @@ function chosen(
   const isForced = asked === 'required' || 'tool' in asked || asked.mode === 'required'
   const thinks = rules.forcingStopsThinking && request.thinking !== 'off' && capabilities.thinking !== 'none'
   const cannot = !capabilities.forcedToolChoice
-    ? 'cannot be made to call a tool'
+    ? 'cannot be forced to call a tool'
     : thinks
-      ? 'cannot be made to call a tool while it thinks'
+      ? 'cannot be forced to call a tool while it thinks'
       : undefined
   if (isForced && cannot !== undefined) {
-    leaveOut(request, 'toolChoice', `${cannot}; it is only offered ${names === undefined ? 'them' : names.join(', ')}`, warnings)
+    leaveOut(request, 'toolChoice', `${cannot}, so it is only offered ${names === undefined ? 'the tools' : names.join(', ')}`, warnings)
     return { request: names === undefined ? request : withTools(request, names), isSingle }
   }
   if (asked === 'required' || 'tool' in asked) return { request, isSingle, choice: asked }
@@ -112,12 +112,14 @@ function withTools(request: StreamRequest, names: readonly string[]): StreamRequ
 }
 
 /**
- * Leaves the search among `searchable` tools of `request` to a provider with its own tool search. It gets `deferred` tools without showing
- * them; `request` has neither them nor the replaced search. `undefined` if the model has no search.
+ * Delegates the search among the `searchable` tools of `request` to a provider with its own tool search. The provider receives `deferred`
+ * tools without showing them to the model. `request` contains neither these tools nor the replaced search tool. Returns `undefined` if the
+ * model has no tool search.
  *
  * **Contract**
- * - Nothing is sent twice: found tools stay deferred, so the prompt prefix does not change.
- * - A tool choice applies: the named tools are shown. If it names a search tool of the caller, that one searches.
+ * - Tools are sent once. Found tools stay deferred, so the prompt prefix does not change.
+ * - A tool choice applies, and shows the selected tools to the model. If it selects one of the caller's search tools, that tool searches
+ *   instead.
  */
 export function planSearch(
   request: StreamRequest,

@@ -17,9 +17,9 @@ const clock = defineTool({
   execute: () => new Date().toISOString(),
 })
 
-// The store ends with the process: take fileSessionStore, or postgresSessionStore for several processes.
+// This store is in memory. To persist sessions, use fileSessionStore, or postgresSessionStore for several processes.
 const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model, tools: [clock] }) })
-// Each visitor has sessions of their own. Put your login here.
+// Each visitor has separate sessions. Put your login here.
 const agents = createAgentApp({ sessions, authorize: async () => (await cookies()).get('visitor')?.value ?? false })
 const app = new Hono().route('/api/agent', agents)
 
