@@ -11,8 +11,8 @@ export const sizeLimits = {
   requests: 3,
   /** gzip, of the same program in one file. */
   oneFile: 139.4 * kB,
-  /** All files of the package, unpacked. */
-  unpacked: 6400 * kB,
+  /** All files of the package, unpacked. The stores of issue 46 and MCP apps of issue 45 needed 100 kB more. */
+  unpacked: 6500 * kB,
   /** The most scripts in `dist`, without the playground. */
   scripts: 220,
 }

@@ -1,7 +1,6 @@
 import { emitKeypressEvents } from 'node:readline'
 import { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import type { ReadStream } from 'node:tty'
 import { answerBeginning, withoutAnswers } from './paint.ts'
 import { PasteReader } from './paste.ts'
 
@@ -24,30 +23,43 @@ export interface KeyListener {
   end(): void
 }
 
-/** Matches the beginning of a key sequence. */
+/** Matches the start of a key sequence or paste mark, which may continue in the next chunk. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what terminals send
-const beginning = /\x1b\[[\d;:]*$/
+const beginning = /\x1b(?:\[[\d;:]*)?$/
 
-/** Reads keys and pastes from a terminal until the returned function is called. */
-export function readKeys(terminal: ReadStream, on: KeyListener): () => void {
+/** Milliseconds to wait for the rest of a sequence. Without a rest, its start is a key: Escape, or Alt-[. */
+const longestGap = 100
+
+/** Reads keys and pastes from a terminal until the returned function is called. A sequence may be split over chunks at any place. */
+export function readKeys(terminal: Readable, on: KeyListener): () => void {
   const keys = new Readable({ read: () => undefined })
   emitKeypressEvents(keys)
   keys.on('keypress', (text: string | undefined, key: Key | undefined) => on.key(text ?? '', key ?? {}))
+  const reader = new PasteReader({
+    typed: (text) => keys.emit('data', Buffer.from(legacyKeys(withoutAnswers(text, (isLight) => on.background(isLight))))),
+    pasted: (text, isCut) => on.pasted(text, isCut),
+  })
   let held = ''
-  const typed = (text: string): void => {
-    const whole = withoutAnswers(held + text, (isLight) => on.background(isLight))
-    // Start of a key sequence that continues in the next chunk.
-    held = (beginning.exec(whole) ?? answerBeginning.exec(whole))?.[0] ?? ''
-    keys.emit('data', Buffer.from(legacyKeys(whole.slice(0, whole.length - held.length))))
+  let gap: NodeJS.Timeout | undefined
+  const flush = (): void => {
+    const text = held
+    held = ''
+    reader.push(text)
   }
-  const reader = new PasteReader({ typed, pasted: (text, isCut) => on.pasted(text, isCut) })
   const decoder = new StringDecoder('utf8')
-  const read = (chunk: Buffer): void => reader.push(decoder.write(chunk))
+  const read = (chunk: Buffer): void => {
+    clearTimeout(gap)
+    const text = held + decoder.write(chunk)
+    held = (answerBeginning.exec(text) ?? beginning.exec(text))?.[0] ?? ''
+    reader.push(text.slice(0, text.length - held.length))
+    if (held !== '') gap = setTimeout(flush, longestGap)
+  }
   const end = (): void => on.end()
   terminal.on('data', read).on('end', end).on('error', end)
   // An earlier reader has paused the stream.
   terminal.resume()
   return () => {
+    clearTimeout(gap)
     terminal.off('data', read).off('end', end).off('error', end)
     terminal.pause()
   }

@@ -70,7 +70,7 @@ const answer = /\x1b\]11;rgba?:([0-9a-f]{1,4})\/([0-9a-f]{1,4})\/([0-9a-f]{1,4})
 
 /** Start of a response that continues in the next chunk. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what terminals send
-export const answerBeginning = /\x1b\]1[1;rgba:0-9a-f/]{0,40}\x1b?$/i
+export const answerBeginning = /\x1b\](?:1[1;rgba:0-9a-f/]{0,40}\x1b?)?$/i
 
 /** Removes responses from a text and passes to `tell` whether the background is light. */
 export function withoutAnswers(text: string, tell: (isLight: boolean) => void): string {

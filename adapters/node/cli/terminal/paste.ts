@@ -36,7 +36,8 @@ export class PasteReader {
         this.#turn()
         continue
       }
-      const held = heldBack(rest, mark)
+      // Outside a paste, an escape alone, or with one more character, is a key.
+      const held = heldBack(rest, mark, this.#pieces === undefined ? 3 : 1)
       this.#take(rest.slice(0, rest.length - held))
       this.#held = rest.slice(rest.length - held)
       return
@@ -68,9 +69,9 @@ export class PasteReader {
   }
 }
 
-/** Returns the length of the end of `text` that may start `mark`. An escape alone, or with one more character, is a key. */
-function heldBack(text: string, mark: string): number {
-  for (let length = Math.min(mark.length - 1, text.length); length >= 3; length -= 1) {
+/** Returns the length of the end of `text` that may start `mark`, or 0 if it is shorter than `shortest`. */
+function heldBack(text: string, mark: string, shortest: number): number {
+  for (let length = Math.min(mark.length - 1, text.length); length >= shortest; length -= 1) {
     if (text.endsWith(mark.slice(0, length))) return length
   }
   return 0
