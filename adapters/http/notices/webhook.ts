@@ -122,7 +122,7 @@ async function tryOnce(options: WebhookOptions, body: string): Promise<Refusal |
     if (ok) return undefined
     const retryAfterMs = retryAfterIn(responseHeaders.get('retry-after'), Date.now())
     const mayPass = status >= 500 || [408, 425, 429].includes(status)
-    return { reason: `it answered ${status}`, mayPass, ...(retryAfterMs !== undefined && { retryAfterMs }) }
+    return { reason: `HTTP status ${status}`, mayPass, ...(retryAfterMs !== undefined && { retryAfterMs }) }
   } catch (error) {
     return { reason: errorText(error), mayPass: true }
   }

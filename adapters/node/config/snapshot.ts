@@ -102,7 +102,7 @@ function changed(path: string, file: string, digest: string): ConfigError {
   const how = digest === noFile ? 'is gone, or' : 'is new, or'
   return new ConfigError(
     'untrusted',
-    `${path} ${how} changed after ${file} was read, so none of it runs. Review the change and load the agent file again.`,
+    `${path} ${how} changed after ${file} was read. phi-core runs no code of this folder. Review the change, then load the agent file again.`,
   )
 }
 

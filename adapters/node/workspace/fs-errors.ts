@@ -37,8 +37,9 @@ function fromSystem(path: string, verb: string, error: unknown): WorkspaceError 
     case 'ENOENT':
       return notFound(path)
     case 'ENOTDIR':
+      return new WorkspaceError('wrongKind', `Cannot ${verb} ${path}: part of the path is a file, not a directory.`)
     case 'EISDIR':
-      return new WorkspaceError('wrongKind', `Cannot ${verb} ${path}: part of the path is a file instead of a directory, or the reverse.`)
+      return new WorkspaceError('wrongKind', `Cannot ${verb} ${path}: it is a directory.`)
     default:
       // Uses only the code, because system error messages contain absolute host paths.
       return new WorkspaceError('io', `Cannot ${verb} ${path}: ${systemCode(error)}.`)

@@ -76,7 +76,7 @@ function checkNodes({ isScalar, visit }: Yaml, yamlDocument: Document, lines: Li
       for (const { key } of map.items) {
         const name = isScalar(key) ? String(key.value) : key
         if (name === '<<') throw refused('merge keys ("<<") are not supported: write out the merged keys', positionOf(lines, key))
-        if (seen.has(name)) throw refused(`the key ${JSON.stringify(name)} stands twice`, positionOf(lines, key))
+        if (seen.has(name)) throw refused(`duplicate key ${JSON.stringify(name)}`, positionOf(lines, key))
         seen.add(name)
       }
     },

@@ -127,7 +127,7 @@ class StrategyRun {
       const answer = await raceAbort(this.#strategy[part]?.({ turns, config, counter, maxTokens, signal, budget }), signal)
       const fault = part === 'keepFirst' ? countFault(answer) : messagesFault(answer)
       if (fault === undefined) return answer
-      warn('compactionStrategyFailed', { part, message: `${part} answered with ${fault}` })
+      warn('compactionStrategyFailed', { part, message: `${part} returned ${fault}` })
     } catch (error) {
       if (signal.aborted) throw signal.reason
       warn('compactionStrategyFailed', { part, message: errorText(error) })

@@ -188,7 +188,7 @@ async function keyOf({ stop, log }: LoopState, credentials: CredentialProvider):
 
 function aKey(given: unknown): string {
   if (typeof given === 'string') return given
-  throw new ConfigError('invalidOption', `the credential provider gave ${kindOf(given)} instead of a key`)
+  throw new ConfigError('invalidOption', `The credential provider returned ${kindOf(given)} instead of a key.`)
 }
 
 function closedWithError(loop: LoopState, stream: AssistantStream, thrown: unknown): ModelAnswer {

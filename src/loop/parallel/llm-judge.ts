@@ -47,7 +47,7 @@ export function llmJudge(options: LlmJudgeOptions): EvaluationStrategy {
       const judged = candidates(input.outcomes)
       const material = judgeMaterial(input, judged)
       const [first] = judged
-      if (first === undefined) throw new Error('there is no branch to judge')
+      if (first === undefined) throw new Error('The judge received no branch.')
       if (judged.length === 1 || material.responses.every((response) => response === '')) {
         return { selectedIndex: first.index, usage: emptyUsage() }
       }

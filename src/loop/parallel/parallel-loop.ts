@@ -223,7 +223,7 @@ function makeEvents(options: ParallelOptions, base: IdentifiedContext, first: Lo
 
 function resultOf(outcomes: readonly ParallelOutcome[], selectedIndex: number, evaluationUsage: Usage): ParallelResult {
   const selected = outcomes[selectedIndex]
-  if (selected === undefined) throw new RangeError(`there is no branch ${selectedIndex}`)
+  if (selected === undefined) throw new RangeError(`The parallel loop has no branch ${selectedIndex}.`)
   const { context, loopId, result } = selected
   return {
     selectedContext: context,

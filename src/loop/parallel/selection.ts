@@ -73,7 +73,7 @@ export class Selection {
 
   #checked(index: unknown): number {
     if (typeof index === 'number' && this.#branches[index] !== undefined) return index
-    throw new RangeError(`it chose branch ${shown(index)}, and there are ${this.#branches.length}, counted from 0`)
+    throw new RangeError(`it returned branch ${shown(index)}; expected a whole number from 0 to ${this.#branches.length - 1}`)
   }
 
   #failed(error: unknown): void {

@@ -62,7 +62,7 @@ function refuse(
 function replace(message: AssistantEntry, verdict: unknown, wasShown: boolean): void {
   const { allow, text: words }: { allow?: unknown; text?: unknown } = Object(verdict)
   if (allow === true) return
-  if (typeof words !== 'string') throw new TypeError('it answered neither { text }, nor { allow: false }, nor nothing')
+  if (typeof words !== 'string') throw new TypeError('it must return { text }, { allow: false } or nothing')
   withhold(message, { verdict: 'replaced', wasShown })
   message.content = [text(words)]
 }

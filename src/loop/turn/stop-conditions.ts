@@ -48,7 +48,7 @@ export async function metCondition(loop: LoopState, outcome: TurnOutcome): Promi
     try {
       const isMet: unknown = await loop.stop.race((async () => condition(progressOf(loop, outcome)))())
       if (isMet === true) return { type: 'condition', name }
-      if (isMet !== false) throw new TypeError(`it answered ${String(isMet)} instead of true or false`)
+      if (isMet !== false) throw new TypeError(`it returned ${String(isMet)} instead of true or false`)
     } catch (error) {
       if (loop.stop.aborted) return undefined
       loop.fail(hookFailed(`The stop condition ${name}`, error))

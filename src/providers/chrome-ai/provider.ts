@@ -252,7 +252,7 @@ class PlainAnswer {
     if (type === 'text' && typeof value === 'string') this.#builder.text('text', value)
     else if (type === 'thought' && typeof value === 'string') this.#builder.thinking('thought', value)
     else if (type === 'tool-call') writeCall(this.#builder, Object(value))
-    else this.#builder.warn(`the browser's model answered with ${String(type).slice(0, 40)}, which is not known`)
+    else this.#builder.warn(`The browser's model returned content of the unknown type ${String(type).slice(0, 40)}.`)
   }
 
   end(): void {

@@ -82,7 +82,7 @@ function asked(on: Chain['decides']): Chain['decides'] {
       const answer: unknown = on(error, model)
       if (typeof answer === 'boolean') return answer
       catchLate(answer, () => undefined)
-      throw new TypeError(`it answered ${kindOf(answer)} instead of true or false`)
+      throw new TypeError(`it returned ${kindOf(answer)} instead of true or false`)
     } catch (thrown) {
       throw callbackFailed('on of fallback', thrown)
     }

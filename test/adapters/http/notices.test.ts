@@ -92,9 +92,9 @@ describe('webhook', () => {
   })
 
   it.each([
-    ['does not retry a rejected notice', [403], 1, 'it answered 403'],
-    ['follows no redirect', [new Response(null, { status: 307, headers: { location: 'https://evil.example' } })], 1, 'it answered 307'],
-    ['gives up after five retries', [500], 6, 'it answered 500'],
+    ['does not retry a rejected notice', [403], 1, 'HTTP status 403'],
+    ['follows no redirect', [new Response(null, { status: 307, headers: { location: 'https://evil.example' } })], 1, 'HTTP status 307'],
+    ['gives up after five retries', [500], 6, 'HTTP status 500'],
   ])('%s and logs without the key', async (_, answers, tries, reason) => {
     vi.useFakeTimers()
     const { got, warnings, send } = receiver(...answers)

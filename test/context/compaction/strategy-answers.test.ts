@@ -47,7 +47,7 @@ describe('a strategy that returns invalid values', () => {
   ] as const)('rejects an invalid value from %s: %o', async (part, answer, words) => {
     const done = await run(answering(part, answer))
     expect(done?.warnings).toEqual([{ event: 'compactionStrategyFailed', fields: { part, message: expect.stringContaining(words) } }])
-    expect(done?.warnings[0]?.fields.message).toMatch(new RegExp(`^${part} answered with `))
+    expect(done?.warnings[0]?.fields.message).toMatch(new RegExp(`^${part} returned `))
     expect(done?.view.map(said)).toEqual((await run({}))?.view.map(said))
   })
 

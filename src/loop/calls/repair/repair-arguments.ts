@@ -92,7 +92,7 @@ async function givenByHook(
     if (given === undefined || given === null) return undefined
     const args: unknown = Object(given).arguments
     const fault = parts.isObject(args) ? parts.argumentsFault(args) : 'arguments are no object'
-    if (fault !== undefined) throw new TypeError(`it answered neither { arguments } nor nothing: ${fault}`)
+    if (fault !== undefined) throw new TypeError(`it must return { arguments } or nothing: ${fault}`)
     return JSON.parse(JSON.stringify(args))
   } catch (error) {
     if (stop.aborted) throw error
