@@ -7,6 +7,8 @@ import { motionCheck, nextFrame } from './page-frames.ts'
 const paceMs = 250
 /** Milliseconds after which an incomplete unit appears if it stopped growing. */
 const stallMs = 1000
+/** Milliseconds that a live event may be faster than all events before it. */
+const jitterMs = 10
 
 type Growing = Extract<BlockView, { type: 'text' | 'thinking' }>
 
@@ -18,8 +20,7 @@ export class TextReveal {
   readonly #endOfUnit: EndOfUnit
   readonly #publish: () => void
   readonly #seesMotion = motionCheck()
-  /** Start time in epoch milliseconds. Older events are a replay and appear immediately. */
-  readonly #since = Date.now()
+  readonly #isReplayed = replayCheck()
   #shown = ''
   #hidden = ''
   /** Deadlines by which the text up to a position must be visible, oldest first; one entry per frame. */
@@ -45,7 +46,7 @@ export class TextReveal {
   holds(event: AgentEvent, before: RunState, after: RunState): boolean {
     // The event is already known, or belongs to another conversation.
     if (after === before || event.type === 'childEvent') return false
-    const grown = event.at < this.#since || !this.#seesMotion() ? undefined : grownText(event, before, after)
+    const grown = this.#isReplayed(event) || !this.#seesMotion() ? undefined : grownText(event, before, after)
     if (grown === undefined) {
       this.release()
       return false
@@ -135,6 +136,28 @@ export class TextReveal {
   /** A long unit is searched again only after it has grown by a part of its length: each character is read a constant number of times. */
   #mayHaveGrown(): boolean {
     return this.#hidden.length - this.#triedLength >= this.#triedLength >> 5
+  }
+}
+
+/**
+ * Returns a function that tells whether an event is a replay, which appears immediately. Call it once per event, in order.
+ *
+ * A replay is older than this function and arrives faster than it was sent. Age alone is not enough, because the server's clock may be
+ * behind the clock of this page.
+ */
+function replayCheck(): (event: AgentEvent) => boolean {
+  const since = Date.now()
+  let lead = -Infinity
+  let last = since
+  let isCatchingUp = true
+  return ({ at }) => {
+    const now = Date.now()
+    const gained = at - now - lead
+    if (gained > jitterMs) isCatchingUp = true
+    else if (gained <= 0 && now > last) isCatchingUp = false
+    lead = Math.max(lead, at - now)
+    last = now
+    return isCatchingUp && at < since
   }
 }
 

@@ -211,9 +211,28 @@ describe('smoothText', () => {
   })
 
   it('immediately shows text from before the store was created', () => {
-    const { store, text } = streaming(smoothText('word'))
-    store.dispatch({ ...eventOf(delta('From before the reload')), seq: 3, at: Date.now() - 1 })
-    expect(text()).toBe('From before the reload')
+    const { text, sayAt } = streaming(smoothText('word'), { sent: -2000 })
+    // A replay: sent over two seconds, and received at once.
+    for (let ms = 0; ms < 2000; ms += 20) sayAt(ms - 2000, delta('word '))
+    expect(text()).toBe('word '.repeat(100))
+    sayAt(0, delta('and after the reload'))
+    expect(text()).toBe('word '.repeat(100))
+    vi.advanceTimersByTime(300)
+    expect(text()).toBe(`${'word '.repeat(100)}and after the `)
+  })
+
+  it('smooths live text if the clock of the server is behind', () => {
+    const behind = -60_000
+    const { text, sayAt } = streaming(smoothText('word'), { sent: behind })
+    const shown: string[] = []
+    for (let ms = 0; ms < 400; ms += 20) {
+      sayAt(behind, delta(words(4)))
+      shown.push(text())
+      vi.advanceTimersByTime(20)
+    }
+    const isWhole = shown.map((each, index) => each.length === words(4).length * (index + 1))
+    // The first event cannot be told from a replay.
+    expect(isWhole.slice(1)).not.toContain(true)
   })
 
   it('does not publish text again for sub-agent events', () => {
