@@ -14,8 +14,10 @@ import {
   claimAll,
   closeOptions,
   commandIn,
+  contextRequest,
   type DrainOptions,
   deadlinesFrom,
+  gatewayWith,
   type ListPage,
   listOfAll,
   problemResponse,
@@ -72,6 +74,7 @@ export class SharedSessions implements PostgresLiveSessions {
   readonly #listening: Promise<(() => Promise<void>) | undefined>
   readonly #answering: Answering
   #routes: SessionRoutes | undefined
+  #makeContext: Parameters<SessionsHere['contextFrom']>[0] | undefined
   #body: BodyLimits = { maxBytes: routeDefaults.maxBodyBytes, timeoutMs: routeDefaults.bodyTimeoutMs }
   /** Time until which the lease is certainly valid, by `performance.now()`, or `undefined` before the first heartbeat. */
   #certainUntil: number | undefined
@@ -146,6 +149,7 @@ export class SharedSessions implements PostgresLiveSessions {
   }
 
   contextFrom(make: Parameters<SessionsHere['contextFrom']>[0]): void {
+    this.#makeContext = make
     this.#here.contextFrom(make)
   }
 
@@ -230,7 +234,7 @@ export class SharedSessions implements PostgresLiveSessions {
         return await this.#here.say(address, text, key)
       } catch (error) {
         if (!(error instanceof HeldElsewhereError)) throw error
-        const passed = this.#passed(address, { command, idempotencyKey: key })
+        const passed = this.#passed(address, { command, idempotencyKey: key, reason: 'queued' })
         const answer = await this.#passingOn.pass(error.holder, passed, this.#closed.signal)
         if (answer !== 'moved') return assertTaken(answer)
       }
@@ -239,14 +243,16 @@ export class SharedSessions implements PostgresLiveSessions {
   }
 
   /** Runs a command that another process has forwarded. */
-  async #act({ identity, sessionId }: ForwardedCommand, request: Request, begins: () => void): Promise<Answer> {
+  async #act({ identity, sessionId, reason }: ForwardedCommand, request: Request, begins: () => void): Promise<Answer> {
     const routes = this.#routes
     if (routes === undefined) return 'moved'
     await this.#assertCertain()
     const address = { sessionId, ...(identity !== undefined && { identity }) }
     const act: SessionRoutes = async (asked, gateway) => {
       begins()
-      return routes(asked, gateway)
+      if (reason === undefined) return routes(asked, gateway)
+      const start = async () => (await this.#makeContext?.(contextRequest(reason, address))) ?? {}
+      return routes(asked, gatewayWith(gateway, start))
     }
     try {
       return await this.#here.fetch(address, request, act)

@@ -49,6 +49,7 @@ export type SessionCommand = Infer<typeof sessionCommand>
  * - `deadline` is in epoch milliseconds on a clock that both processes share. After the deadline, the caller stops waiting and the owner
  *   does not start the command.
  * - `beginBy` is the latest time at which the owner may start the command. Default: `deadline`, for older versions.
+ * - `reason` is `queued` for a scheduled prompt. Absent for a client's command.
  * - An `idempotencyKey` takes effect once per identity and session, across processes and retries.
  */
 export interface ForwardedCommand {
@@ -56,6 +57,7 @@ export interface ForwardedCommand {
   identity?: string
   command: SessionCommand
   idempotencyKey?: string
+  reason?: 'queued'
   beginBy?: number
   deadline: number
 }
@@ -65,6 +67,7 @@ export const forwardedCommand = object<ForwardedCommand>({
   identity: optional(aText),
   command: sessionCommand,
   idempotencyKey: optional(aText),
+  reason: optional(oneOf('queued')),
   beginBy: optional(wholeFrom(0)),
   deadline: wholeFrom(0),
 })

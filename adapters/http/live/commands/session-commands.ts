@@ -55,7 +55,7 @@ const waysAbout: Readonly<Record<About, Way>> = {
 }
 
 /** A command parsed from a request, with its key. */
-export type AskedCommand = Pick<ForwardedCommand, 'command' | 'idempotencyKey'>
+export type AskedCommand = Pick<ForwardedCommand, 'command' | 'idempotencyKey' | 'reason'>
 
 /** Parses the command in a session request, reading its body within `limits`. Returns `undefined` if the request is not a command. */
 export async function commandIn(request: Request, limits: BodyLimits): Promise<AskedCommand | undefined> {
