@@ -45,7 +45,8 @@ async function fetched(
   if (!resolveMedia || !url) return block
   // An async function turns a synchronous throw into a rejection.
   const given: unknown = await stop.race((async () => resolveMedia({ url, mimeType: block.mimeType, signal: stop.signal }))())
-  if (!(given instanceof Uint8Array) && !(given instanceof Blob)) refuse(`resolveMedia returned ${kindOf(given)} instead of a Blob or bytes`)
+  if (!(given instanceof Uint8Array) && !(given instanceof Blob))
+    refuse(`resolveMedia returned ${kindOf(given)} instead of a Blob or bytes`)
   const size = given instanceof Blob ? given.size : given.length
   if (size > defaultMaxMediaBytes) refuse(`it has ${size} bytes, and at most ${defaultMaxMediaBytes} are sent`)
   const data = toBase64(given instanceof Blob ? new Uint8Array(await stop.race(given.arrayBuffer())) : given)
