@@ -22,5 +22,10 @@ const vite = await createVite({
   ...{ root: import.meta.dirname, configFile: `${import.meta.dirname}/vite.config.ts`, appType: 'mpa', logLevel: 'warn' },
   server: { middlewareMode: true, hmr: { server } },
 })
-// Open /react/, /vue/, /svelte/, /solid/ or /elements/.
-server.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => console.log(JSON.stringify(server.address())))
+const port = Number(process.env.PORT ?? 3000)
+server.listen(port, '127.0.0.1', () => {
+  const address = server.address()
+  const pages = ['react', 'vue', 'svelte', 'solid', 'elements']
+  if (address !== null && typeof address === 'object')
+    console.log(JSON.stringify({ port: address.port, pages: pages.map((page) => `http://127.0.0.1:${address.port}/${page}/`) }))
+})
