@@ -21,11 +21,11 @@ test('shows a pending call once after a takeover, and the first tab reports it',
   await expect(card(page)).toHaveAttribute('data-status', 'pendingApproval')
   await composer(page).fill('not said yet')
   const other = await tabAt(context, await addressOf(page))
-  await expect(interference(other)).toContainText('goes on in another tab')
+  await expect(interference(other)).toContainText('continues in another tab')
   await expect(other.getByTestId('tool-card')).toHaveCount(1)
   await expect(other.getByTestId('broken-off')).toHaveCount(0)
   await goOnHere(other).click()
-  await expect(interference(page)).toContainText('goes on in another tab')
+  await expect(interference(page)).toContainText('continues in another tab')
   // How the run ended here says nothing.
   await expect(page.getByTestId('ending')).toHaveCount(0)
   await expect(page.getByTestId('announcer')).toHaveText('')

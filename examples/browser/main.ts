@@ -9,7 +9,7 @@ if (list === null || form === null) throw new Error('This program needs the elem
 
 const model = scripted(() => ({ text: 'I am a scripted model, running in this tab.' }), { delayMs: 20 })
 // After a reload or a crash, the conversation continues. With two tabs, the tab that sends a prompt owns it.
-const store = indexedDbSessionStore({ onTakenOver: () => form.replaceChildren('This conversation goes on in another tab.') })
+const store = indexedDbSessionStore({ onTakenOver: () => form.replaceChildren('This conversation continues in another tab.') })
 const [latest] = await store.listIds()
 const agent = latest === undefined ? new Agent({ model, session: store }) : await resumeAgent(store, latest, { model })
 chatPage(agent, list)

@@ -19,7 +19,7 @@ const places = { form: find('#composer', HTMLFormElement), field, stop: find('#s
 // If two tabs open a conversation, the tab that sends a prompt takes over, and the other one shows a notice.
 const store = indexedDbSessionStore({
   name: 'phi-chat',
-  onTakenOver: (sessionId) => void (conversations.lose(sessionId) && status.replaceChildren('This conversation goes on in another tab.')),
+  onTakenOver: (sessionId) => void (conversations.lose(sessionId) && status.replaceChildren('This conversation continues in another tab.')),
   onChange: () => attempt(drawList),
 })
 let leave: (() => void)[] = []

@@ -9,7 +9,7 @@ export async function ownModel(other: Model, onDownload: (progress: { loaded: nu
 // #endregion chrome
 
 // #region engine
-/** `engine`: the result of `CreateMLCEngine('Hermes-3-Llama-3.1-8B-q4f16_1-MLC')` of `@mlc-ai/web-llm`. */
+/** `engine`: the result of `CreateMLCEngine('Hermes-3-Llama-3.1-8B-q4f16_1-MLC')` from `@mlc-ai/web-llm`. */
 export function onEngine(engine: ChatEngine): Agent {
   return new Agent({ model: webLlm(engine, { contextWindow: 4096 }) })
 }

@@ -92,7 +92,7 @@ export function throughProxy(baseUrl: string): Model {
   return anthropic('claude-sonnet-4-6', { baseUrl })
 }
 
-/** Uses the visitor's own key. Every script in the page can read it. */
+/** Uses the visitor's own key. Every script on the page can read it. */
 export function withOwnKey(apiKey: string): Model {
   return anthropic('claude-sonnet-4-6', { apiKey, dangerouslyAllowBrowser: true })
 }

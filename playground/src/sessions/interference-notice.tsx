@@ -8,7 +8,7 @@ export function InterferenceNotice({ appState }: { appState: AppState }) {
     <div class="interference" role="alert" data-testid="interference">
       {kind === 'continued' ? (
         <>
-          <p>This conversation goes on in another tab.</p>
+          <p>This conversation continues in another tab.</p>
           <button type="button" class="primary" onClick={() => void appState.takeOver()}>
             Go on here
           </button>
