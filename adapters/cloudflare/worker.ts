@@ -35,7 +35,7 @@ function nextStep(messages: readonly Pick<AgentMessage, 'role'>[], tools: Readon
 
 const introduction =
   'I am a scripted model; set ANTHROPIC_API_KEY for a real one. This text is a little long so that you can watch it stream, ' +
-  'close the page in the middle, and find the rest when you come back: in a session the run goes on, whether anybody reads it or not. '
+  'close the page midway, and read the rest when you return: in a session, the run continues even if no client is connected. '
 
 /** Bindings of this Worker: `wrangler secret put …`, or `.dev.vars` for `wrangler dev`. */
 interface Bindings {

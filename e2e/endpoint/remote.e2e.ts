@@ -33,7 +33,7 @@ test('talks to the worker agent across a disconnect and reload, and moves the co
   await page.getByTestId('model-button').click()
   await page.getByText('On a server').click()
   await page.getByRole('button', { name: 'Apply' }).click()
-  await expect(page.getByText('Kept on the server.')).toBeVisible()
+  await expect(page.getByText('Stored on the server.')).toBeVisible()
   await expect(page.getByTestId('model-button')).toContainText('Scripted demo model')
 
   await composer.fill('Hello server')
@@ -57,7 +57,7 @@ test('talks to the worker agent across a disconnect and reload, and moves the co
     await held
     await route.continue()
   })
-  await page.getByRole('button', { name: 'Take home' }).click()
+  await page.getByRole('button', { name: 'To browser' }).click()
   // What is said now would stay behind.
   await expect(composer).toBeDisabled()
   release()
@@ -68,7 +68,7 @@ test('talks to the worker agent across a disconnect and reload, and moves the co
   await expect(page.getByText('You wrote: “And here?”.')).toBeVisible()
   await expect(page.getByTestId('run-status')).toHaveAttribute('data-status', 'completed')
   await page.getByRole('button', { name: 'To server' }).click()
-  await expect(page.getByText('Kept on the server.')).toBeVisible()
+  await expect(page.getByText('Stored on the server.')).toBeVisible()
   await expect(page.getByText('You wrote: “And here?”.')).toBeVisible()
 })
 
@@ -77,7 +77,7 @@ async function toServer(page: Page, address = worker.url): Promise<void> {
   await page.getByTestId('model-button').click()
   await page.getByText('On a server').click()
   await page.getByRole('button', { name: 'Apply' }).click()
-  await expect(page.getByText('Kept on the server.')).toBeVisible()
+  await expect(page.getByText('Stored on the server.')).toBeVisible()
 }
 
 /** What was said and called. */
@@ -235,7 +235,7 @@ test('restores the reason of the judge after a reload and on the worker', async 
   await expect(verdict).toBeVisible()
   await expect(race.getByTestId('race-column')).toHaveCount(3)
   await page.getByRole('button', { name: 'To server' }).click()
-  await expect(page.getByText('Kept on the server.')).toBeVisible()
+  await expect(page.getByText('Stored on the server.')).toBeVisible()
   await expect(verdict).toBeVisible()
   await page.reload()
   await expect(verdict).toBeVisible()

@@ -77,7 +77,7 @@ test('restores the input of a dialog after reopening or a failed load', async ({
   await page.getByRole('textbox', { name: 'Code' }).fill(code)
   await page.keyboard.press('Escape')
   await page.getByTestId('model-button').click()
-  await expect(page.getByText('These changes were not applied yet.')).toBeVisible()
+  await expect(page.getByText('These changes are not applied yet.')).toBeVisible()
   await page.getByRole('tab', { name: 'Agent', exact: true }).click()
   await page.getByRole('textbox', { name: 'Response schema' }).fill('{"type":')
   await page.getByRole('button', { name: 'Apply' }).click()
@@ -222,7 +222,7 @@ test('keeps unapplied settings across a reload, but a key only if stored', async
   await expect(page.getByTestId('notice')).toContainText('not applied yet')
   expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage }))).not.toContain('sk-secret')
   await page.getByTestId('notice').getByRole('button', { name: 'Open settings' }).click()
-  await expect(page.getByText('These changes were not applied yet.')).toBeVisible()
+  await expect(page.getByText('These changes are not applied yet.')).toBeVisible()
   await expect(page.getByRole('combobox', { name: 'Model' })).toHaveValue('my-model')
   await expect(page.getByTestId('key-banner')).toHaveCount(0)
   // Kept where the visitor asks for it, also while it is being entered.

@@ -105,7 +105,7 @@ test('steps a replay manually in both directions and resumes its speed', async (
   expect(back).toEqual(there)
 
   await at(0.8)
-  await bar.getByRole('button', { name: 'Event before' }).click()
+  await bar.getByRole('button', { name: 'Previous event' }).click()
   expect(Number(await place.inputValue())).toBeLessThan(length * 0.8)
   await bar.getByRole('button', { name: '1×', exact: true }).click()
   await expect(place).toHaveValue(String(length))

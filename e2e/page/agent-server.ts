@@ -30,5 +30,5 @@ export async function chooseAgentServer(page: Page, url: string): Promise<void> 
   await page.getByText('On a server').click()
   await page.getByRole('textbox', { name: 'Address' }).fill(url)
   await page.getByRole('button', { name: 'Apply' }).click()
-  await expect(page.getByText('Kept on the server.')).toBeVisible()
+  await expect(page.getByText('Stored on the server.')).toBeVisible()
 }

@@ -46,6 +46,6 @@ export async function useAgentServer(page: Page, made: AsyncDisposableStack, age
   await click(page.getByText('On a server', { exact: true }))
   await page.getByRole('textbox', { name: 'Address' }).fill(server.url)
   await press(page, 'Apply')
-  await until(page, '.kept:has-text("Kept on the server")')
+  await until(page, '.kept:has-text("Stored on the server")')
   return async () => server[Symbol.asyncDispose]()
 }

@@ -67,8 +67,8 @@ export class DataParts {
     const names = Array.from(this.#waiting.values(), ({ name }) => name)
     if (names.length === 0) return
     this.#loop.log.warn('dataNotStored', {
-      message: `Data after the last turn was not stored: ${[...new Set(names)].join(', ')}. Clients that are connected got it.`,
-      hint: 'Send it from a tool or from a hook within a turn, or pass transient: true.',
+      message: `Data parts sent after the last turn were not stored: ${[...new Set(names)].join(', ')}. Only connected clients received them.`,
+      hint: 'Send them from a tool or from a hook within a turn, or pass transient: true.',
     })
   }
 }

@@ -171,7 +171,7 @@ describe('parseSnapshot', () => {
     ['text', 'nonsense', ''],
     ['a list', '[]', ''],
     ['another version', '{"version":2}', ''],
-    ['no version', '{}', ''],
+    ['an object without a version', '{}', ''],
   ])('rejects %s as a snapshot', (_, text) => {
     expect(refused(text).code).toMatch(/^invalid/)
   })

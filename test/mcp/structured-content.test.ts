@@ -47,7 +47,7 @@ describe.each(Object.entries(generations))('structured content of an MCP server:
   })
 
   it.each([
-    ['no object', 'text'],
+    ['a string in place of an object', 'text'],
     ['an unknown type', { type: 'object', properties: { celsius: { type: 'degrees' } } }],
     ['a reference to itself', { type: 'object', properties: { celsius: { $ref: '#/properties/celsius' } } }],
     ['a pattern of exponential time', { type: 'object', properties: { celsius: { type: 'string', pattern: '^(a+)+$' } } }],

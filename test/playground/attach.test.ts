@@ -19,21 +19,25 @@ class UnreadableFile extends File {
 }
 
 const refusals: [string, File, RegExp][] = [
-  ['empty', new File([], 'empty.txt', { type: 'text/plain' }), /^“empty\.txt” is empty/],
+  ['an empty file', new File([], 'empty.txt', { type: 'text/plain' }), /^“empty\.txt” is empty/],
   [
-    'too long',
+    'a file over the size limit',
     new LongFile(['%PDF-'], 'long.pdf', { type: 'application/pdf' }),
     /^“long\.pdf” .*25\.2 MB.*the limit is 20\.0 MB.*Send part/,
   ],
-  ['too long a picture', new LongFile(['x'], 'long.png', { type: 'image/png' }), /^“long\.png” .*25\.2 MB.*the limit is 20\.0 MB/],
-  ['of no known kind', new File(['??'], 'thing'), /The type of “thing” is unknown.*PDF and text.*\.txt/],
-  ['of a kind that nobody reads', new File(['PK'], 'all.zip', { type: 'application/zip' }), /“all\.zip” is of the type application\/zip/],
-  ['no PDF', new File(['hello'], 'a.pdf', { type: 'application/pdf' }), /“a\.pdf” .*application\/pdf.*another type/],
-  ['no PNG', new File([new Uint8Array(100)], 'a.png', { type: 'image/png' }), /“a\.png” .*image\/png.*another type/],
-  ['gone', new UnreadableFile(['x'], 'gone.txt', { type: 'text/plain' }), /Cannot read “gone\.txt”.*[Aa]ttach it again/],
+  [
+    'an image over the size limit',
+    new LongFile(['x'], 'long.png', { type: 'image/png' }),
+    /^“long\.png” .*25\.2 MB.*the limit is 20\.0 MB/,
+  ],
+  ['an unknown type', new File(['??'], 'thing'), /The type of “thing” is unknown.*PDF and text.*\.txt/],
+  ['an unsupported type', new File(['PK'], 'all.zip', { type: 'application/zip' }), /“all\.zip” is of the type application\/zip/],
+  ['an invalid PDF', new File(['hello'], 'a.pdf', { type: 'application/pdf' }), /“a\.pdf” .*application\/pdf.*another type/],
+  ['an invalid PNG', new File([new Uint8Array(100)], 'a.png', { type: 'image/png' }), /“a\.png” .*image\/png.*another type/],
+  ['an unreadable file', new UnreadableFile(['x'], 'gone.txt', { type: 'text/plain' }), /Cannot read “gone\.txt”.*[Aa]ttach it again/],
 ]
 
-test.each(refusals)('rejects a file that is %s without naming SDK options', async (_, file, words) => {
+test.each(refusals)('rejects %s with a message for end users', async (_, file, words) => {
   const { attached, refused } = draft()
   await attach({ attached, refused }, [file, new File(['Wind: east.'], 'notes.txt', { type: 'text/plain' })])
   expect(refused.value).toEqual([expect.stringMatching(words)])

@@ -11,7 +11,7 @@ export function pageTests({ it, expect }: TestRunner, clientOf: (kind: string) =
   const asked = async (body: JsonObject = {}) => {
     const client = clientOf('page')
     const request = (await eventsUntil(await client.post('/runs', { prompt: 'Go.', ...body }), 'clientCallRequested')).at(-1)
-    if (request?.type !== 'clientCallRequested') throw new Error('No page was asked.')
+    if (request?.type !== 'clientCallRequested') throw new Error('Expected a clientCallRequested event, but the stream ended without one.')
     return { client, request }
   }
   const send = (client: EndpointClient, { toolCallId, argumentsHash }: ClientCallRequestedEvent, body: JsonObject, path = '') =>

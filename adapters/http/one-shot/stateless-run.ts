@@ -80,7 +80,7 @@ function refuseOwnNames({ tools, messages }: CallerRequest, own: ReadonlySet<str
   const calls = messages.flatMap(({ role, content }) => (role === 'assistant' ? content : []))
   const forged = calls.find((block) => block.type === 'toolCall' && own.has(block.name))
   if (forged?.type !== 'toolCall') return
-  refuseCaller({ message: `"${forged.name}" is a tool of the agent, which runs inside. Leave its calls and results out.` })
+  refuseCaller({ message: `"${forged.name}" is a server-side tool. Remove its calls and results from messages.` })
 }
 
 /** Maximum characters in a caller's result. The next request contains the results, and its body is limited. */

@@ -186,7 +186,9 @@ function addAnswers<E extends Env>(app: Hono<E>, ready: ReadyApp<E>): void {
   /** Starts a run for a request with its whole conversation. */
   const begin = async (c: Context<E>, caller: Caller, request: CallerRequest, { agent }: ServedAgent<E>) => {
     if (agent === undefined)
-      refuseCaller({ message: `This agent stores its conversations. Specify one with the header ${sessionHeader} or with conversation.` })
+      refuseCaller({
+        message: `This agent requires a conversation id. Send it in the ${sessionHeader} header or the "conversation" field.`,
+      })
     const settings = callerSettings(request, routes.clientSettings)
     routes.streams.assertRoom(caller)
     const made = await agent(c, caller)

@@ -155,7 +155,8 @@ function decisionIn(body: JsonObject): Omit<Decision, 'toolCallId'> {
   if (approved && argumentsHash === undefined)
     refuse(400, 'invalidBody', 'To approve, send the argumentsHash of the request that was shown.')
   if (edited !== undefined && !isJsonObject(edited)) refuse(400, 'invalidBody', 'arguments must be a JSON object or omitted.')
-  if (!approved && edited !== undefined) refuse(400, 'invalidBody', 'A denial takes no arguments. Leave them out, or send approved: true.')
+  if (!approved && edited !== undefined)
+    refuse(400, 'invalidBody', 'A denial cannot contain arguments. Remove them, or send approved: true.')
   if (tellModel !== undefined && typeof tellModel !== 'boolean') refuse(400, 'invalidBody', 'tellModel must be true, false or omitted.')
   return {
     approved,
@@ -212,7 +213,7 @@ function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
     const body = await bodyOf(c, 'loopId', 'tag', 'prompt')
     const { loopId, tag = 'branch' } = body
     if (typeof loopId !== 'string' || typeof tag !== 'string')
-      refuse(400, 'invalidBody', 'loopId must be the id of a loop of the session, and tag must be a string.')
+      refuse(400, 'invalidBody', 'loopId must be the id of a loop in this session, and tag must be a string.')
     return answerWithRun(c, options, { type: 'branch', tag, from: loopId, ...promptOf(body, options.clientSettings) })
   })
 }
@@ -232,6 +233,6 @@ async function answerWithRun(
 /** Returns the loop that a body selects as the start point, if any. */
 function placeIn({ from }: JsonObject): Place {
   if (from !== undefined && typeof from !== 'string')
-    refuse(400, 'invalidBody', 'from must be the id of a loop of the session, or omitted.')
+    refuse(400, 'invalidBody', 'from must be the id of a loop in this session, or omitted.')
   return from === undefined ? {} : { from }
 }

@@ -62,7 +62,7 @@ async function refusalOf({ toolName, args }: PendingApproval, { elicit, capabili
     const reason = typeof content?.reason === 'string' ? content.reason : ''
     return reason === '' ? 'the user said no' : reason
   } catch {
-    return 'nobody answered'
+    return 'the client returned no decision'
   }
 }
 

@@ -57,7 +57,7 @@ export function Composer({ conversation, isRunning, isDisabled }: ComposerProps)
       <AttachedFiles draft={draft} />
       {!draft.isKept.value && (
         <p class="warning" role="status">
-          What you write here ends with this page: the browser has no room for it, or does not let the page keep anything.
+          Your draft is lost when this page closes: the browser has no space for it, or blocks storage.
         </p>
       )}
       <div class="composer-box">
@@ -84,7 +84,7 @@ export function Composer({ conversation, isRunning, isDisabled }: ComposerProps)
               </>
             ) : isRunning && !isDisabled ? (
               <>
-                <kbd>Enter</kbd> steers · <kbd>Alt</kbd> <kbd>Enter</kbd> asks afterwards · <kbd>Esc</kbd> stops
+                <kbd>Enter</kbd> steers · <kbd>Alt</kbd> <kbd>Enter</kbd> follows up · <kbd>Esc</kbd> stops
               </>
             ) : (
               <>

@@ -2,7 +2,7 @@
 export function LoadFailure({ what = 'This part of the page' }: { what?: string }) {
   return (
     <p class="nothing" role="alert" data-testid="load-failure">
-      {what} could not be loaded. Your message is kept.{' '}
+      {what} could not be loaded. Your message is saved.{' '}
       <button type="button" class="small" onClick={() => location.reload()}>
         Reload the page
       </button>

@@ -27,7 +27,7 @@ export function LinkQuestion({ children }: { children: ComponentChildren }) {
       </div>
       {address.value !== undefined && (
         <Dialog label="Leave the playground?" onClose={() => (address.value = undefined)}>
-          <p>The model wrote this address. Whatever stands in it is sent to its server.</p>
+          <p>The model wrote this URL. Its server receives everything in it.</p>
           <pre class="address">{escapeControls(address.value)}</pre>
           <div class="dialog-actions">
             <button type="button" onClick={() => (address.value = undefined)}>

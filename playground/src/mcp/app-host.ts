@@ -32,7 +32,7 @@ export function appHost(
     approve: ({ label, args }, signal) =>
       ask({ question: `The app wants to call ${label}`, detail: JSON.stringify(args, undefined, 2), yes: 'Approve', no: 'Deny' }, signal),
     openLink: async (url, signal) => {
-      const question = 'The app wants to open this address. Whatever stands in it is sent to its server.'
+      const question = 'The app wants to open this URL. Its server receives everything in it.'
       const isOpened = await ask({ question, detail: url, yes: 'Open in a new tab', no: 'Stay' }, signal)
       if (isOpened) open(url, '_blank', 'noopener,noreferrer')
       return isOpened

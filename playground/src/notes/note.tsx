@@ -44,8 +44,8 @@ function Hidden({ note, messages, requests }: NoteProps) {
           <pre {...scrollable}>{escapeControls(instead)}</pre>
         </>
       )}
-      <p class="tool-label">Not sent any more</p>
-      {hiddenMessages.length === 0 && <p>Nothing that is still on this page.</p>}
+      <p class="tool-label">No longer sent</p>
+      {hiddenMessages.length === 0 && <p>Nothing on this page.</p>}
       <ul {...scrollable}>
         {hiddenMessages.map(({ id, role, message }) => (
           <li key={id}>

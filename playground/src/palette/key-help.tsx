@@ -30,7 +30,7 @@ export function KeyHelp({ onClose }: { onClose: () => void }) {
           </div>
         ))}
       </dl>
-      <p class="soft">Single letters act outside of fields. Switch them off in the commands.</p>
+      <p class="soft">Single-letter keys work outside of fields. Turn them off in the commands.</p>
       <div class="dialog-actions">
         <button type="button" class="primary" onClick={onClose}>
           Close

@@ -53,7 +53,7 @@ export function Palette({ appState, open, onClose }: PaletteProps) {
         onKeyDown={onKeyDown}
       />
       <div id="palette-list" role="listbox" aria-label="Commands" class="palette-list" tabIndex={-1}>
-        {found.length === 0 && <p class="nothing">Nothing is called that.</p>}
+        {found.length === 0 && <p class="nothing">No matching commands.</p>}
         {found.map((command, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the keys.
           <div

@@ -41,7 +41,7 @@ export function ReplayBar({ replay, onLeave }: { replay: Replay; onLeave: () => 
         />
       </div>
       <div class="replay-row">
-        <IconButton icon="stepBack" label="Event before" onClick={() => replay.step(-1)} />
+        <IconButton icon="stepBack" label="Previous event" onClick={() => replay.step(-1)} />
         <button
           type="button"
           class="small primary"

@@ -32,7 +32,7 @@ export function StorageDialog({ appState, onClose }: { appState: AppState; onClo
       <p data-testid="storage-figures">{textOf(figures.value, all.value.length)}</p>
       {figures.value?.isPersistent === false && (
         <button type="button" class="small" onClick={() => void askToPersist().then(look)}>
-          Ask the browser to keep it
+          Request persistent storage
         </button>
       )}
       <ul class="storage-list" aria-label="Conversations, least recently used first">

@@ -81,8 +81,8 @@ export function TransferButtons({ appState, onStorage }: { appState: AppState; o
 /** The place where conversations are stored, if known. */
 function Kept({ appState: { backend }, onStorage }: { appState: AppState; onStorage: () => void }) {
   if (backend.settings.value.place === 'server')
-    return endpoint === undefined ? <>Kept on the server. To compare set-ups, take it home.</> : <>Kept by phi, on this machine.</>
-  if (!backend.isKept) return <>Not kept: they end with this page.</>
+    return endpoint === undefined ? <>Stored on the server. To compare set-ups, use “To browser”.</> : <>Stored by phi, on this machine.</>
+  if (!backend.isKept) return <>Not stored: lost when this page closes.</>
   return (
     <>
       In this browser only.{' '}
@@ -109,7 +109,7 @@ function HandOverButton({ appState }: { appState: AppState }) {
       onClick={() => void appState.handOver({ ...settings, place: isHere ? 'server' : 'tab' })}
     >
       <Icon name="server" />
-      {isHere ? 'To server' : 'Take home'}
+      {isHere ? 'To server' : 'To browser'}
     </button>
   )
 }

@@ -13,9 +13,7 @@ export function AgentTab({ draft, onChange }: TabProps) {
   const isScripted = draft.model.source === 'scripted'
   return (
     <>
-      {isScripted && (
-        <p class="settings-note">The scenarios bring their own prompt, tools and context. Thinking and limits hold for them too.</p>
-      )}
+      {isScripted && <p class="settings-note">Scenarios use their own prompt, tools and context. Thinking and limits apply to them too.</p>}
       <Field label="System prompt">
         <textarea
           rows={3}

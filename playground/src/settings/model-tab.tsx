@@ -45,7 +45,7 @@ export function ModelTab({ draft, onChange }: TabProps) {
             onChange={(source) => choose({ source, address: addressOf(source) })}
           />
           {model.source === 'scripted' ? (
-            <p class="settings-note">The loop, the tools, approvals and retries are real. Only the answers are prepared.</p>
+            <p class="settings-note">The loop, tools, approvals and retries are real. Only the responses are scripted.</p>
           ) : (
             <RealModelFields model={model} choose={choose} />
           )}

@@ -132,7 +132,7 @@ function reading(run: string): string[] {
     'for await (const event of run) {',
     "  if (event.type === 'messageUpdate' && event.delta.type === 'text') process.stdout.write(event.delta.delta)",
     '  // Show the arguments to a person, and approve what they have seen.',
-    "  if (event.type === 'approvalRequested') run.deny(event, 'Nobody was asked.')",
+    "  if (event.type === 'approvalRequested') run.deny(event, 'Not approved.')",
     '}',
     'const { status, error } = await run.result',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is part of the program.

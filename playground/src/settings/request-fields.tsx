@@ -19,7 +19,7 @@ export function RequestFields({ request, onChange }: RequestFieldsProps) {
           value={maxTokens}
           onChange={(next) => onChange({ maxTokens: next })}
         />
-        <Field label="Temperature" hint="Empty: the service's">
+        <Field label="Temperature" hint="Empty: provider default">
           <input
             type="number"
             inputMode="decimal"

@@ -14,7 +14,7 @@ export function ServiceToolFields({ model, onChange }: ServiceToolFieldsProps) {
   const { serviceTools } = model
   return (
     <fieldset class="choice">
-      <legend class="field-label">Tools of the service</legend>
+      <legend class="field-label">Provider tools</legend>
       <div class="checks">
         {Object.entries(kit.tools).map(([name, label]) => (
           <Check
@@ -25,7 +25,7 @@ export function ServiceToolFields({ model, onChange }: ServiceToolFieldsProps) {
           />
         ))}
       </div>
-      <p class="field-hint">The service runs them, may ask money for each call, and asks nobody first. Not every model takes every tool.</p>
+      <p class="field-hint">The provider runs these tools without approval and may charge per call. Not every model supports every tool.</p>
     </fieldset>
   )
 }

@@ -90,9 +90,9 @@ export function SettingsDialog({ appState, tab: first, onClose }: { appState: Ap
         </p>
       )}
       <div class="dialog-actions">
-        {isKept.value && <p class="field-hint">These changes were not applied yet. Cancel drops them.</p>}
+        {isKept.value && <p class="field-hint">These changes are not applied yet. Cancel discards them.</p>}
         {isRunning && appState.backend.settings.value.place === 'tab' && (
-          <p class="field-hint">The run goes on. What you apply holds from the next answer on.</p>
+          <p class="field-hint">The run continues. Changes apply from the next response.</p>
         )}
         <button type="button" onClick={drop}>
           Cancel

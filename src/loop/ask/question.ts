@@ -68,9 +68,9 @@ export class AskedQuestion<Request, Answer> {
     // Registers all timers and listeners before the event is emitted, because a client may respond immediately.
     for (const pause of pauses) this.#until(pause())
     this.#until(handler.wait(this.#question.request, (answer) => this.#end(answer)))
-    if (timeoutMs !== undefined) this.#until(startTimer(timeoutMs, () => this.withdraw('nobody answered in time')))
+    if (timeoutMs !== undefined) this.#until(startTimer(timeoutMs, () => this.withdraw('there was no response before the timeout')))
     this.#until(stop.wait(() => this.withdraw(whyStopped())))
-    if (signal !== undefined) this.#until(onAbort(signal, () => this.withdraw('it is no longer asked')))
+    if (signal !== undefined) this.#until(onAbort(signal, () => this.withdraw('the request was cancelled')))
     this.#question.show()
     if (timeoutMs === undefined && handler.isAttended?.() === false) this.withdraw('no listener can respond to the request')
     this.#isShown = true
@@ -119,7 +119,7 @@ export function approvalQuestion(
     request: { ...pending, runId, loopId: subAgent?.loopId ?? loopId, seq, ...terms },
     none: { type: 'timeout' },
     show: () => events.emit({ type: 'approvalRequested', ...pending }),
-    resolve: (decision, timeoutReason = 'nobody answered in time') => {
+    resolve: (decision, timeoutReason = 'there was no response before the timeout') => {
       const { type: answer, ...how } = decision.type === 'timeout' ? { ...decision, reason: timeoutReason } : copyJson(decision)
       const who = { toolCallId, toolName, approved: answer === 'approved', ...(subAgent !== undefined && { subAgent }) }
       events.emit({ type: 'approvalResolved', ...who, ...how })
@@ -152,7 +152,7 @@ export function clientCallQuestion(
     request: { ...pending, runId, loopId: subAgent?.loopId ?? loopId, seq, ...terms },
     none: { type: 'unanswered' },
     show: () => events.emit({ type: 'clientCallRequested', ...copyJson(pending) }),
-    resolve: (outcome, timeoutReason = 'no page answered in time') => {
+    resolve: (outcome, timeoutReason = 'no browser client responded before the timeout') => {
       if (outcome.type === 'answered') {
         events.emit({ type: 'clientCallResolved', ...who, outcome: outcome.result.isError === true ? 'failed' : 'answered' })
       } else events.emit({ type: 'clientCallResolved', ...who, outcome: 'unanswered', reason: timeoutReason })

@@ -38,7 +38,7 @@ function isOptionalText(value: unknown): value is string | undefined {
 }
 
 function wrong(name: string, value: unknown, allowed: string): ConfigError {
-  return new ConfigError('invalidOption', `ctx.${name} got ${shown(value)}; it takes ${allowed}.`)
+  return new ConfigError('invalidOption', `ctx.${name} does not accept ${shown(value)}. Pass ${allowed}.`)
 }
 
 function shown(value: unknown): string {

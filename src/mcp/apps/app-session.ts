@@ -203,7 +203,8 @@ export class AppSession {
   }
 
   async #openLink(url: string): Promise<JsonObject> {
-    if (this.#isAskingLink) throw new ToolError('failed', 'The user is being asked about another link.')
+    if (this.#isAskingLink)
+      throw new ToolError('failed', 'Cannot open the link: the user has not answered the prompt for another link. Try again later.')
     this.#isAskingLink = true
     try {
       const isOpened = await this.#user((host) => host.openLink?.(url, this.#stop.signal))

@@ -11,7 +11,7 @@ export function interruptOf({ toolCallId: id, toolName, input, argumentsHash = '
   return {
     id: approvalIdOf({ toolCallId: id, argumentsHash }),
     reason: 'tool_call',
-    message: `May ${toolName} be called?`,
+    message: `Allow the agent to call ${toolName}?`,
     toolCallId,
     responseSchema: decisionSchema,
     metadata: { toolName, arguments: input },

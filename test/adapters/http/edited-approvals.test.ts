@@ -66,7 +66,7 @@ describe('POST …/approvals/:toolCallId with arguments', () => {
     ['a list', { ...approval, arguments: [1] }, 'arguments must be a JSON object'],
     ['a text', { ...approval, arguments: 'all' }, 'arguments must be a JSON object'],
     ['null', { ...approval, arguments: null }, 'arguments must be a JSON object'],
-    ['arguments of a denial', { approved: false, arguments: changed }, 'A denial takes no arguments'],
+    ['arguments of a denial', { approved: false, arguments: changed }, 'A denial cannot contain arguments'],
     ['a name of the person', { ...approval, arguments: changed, by: 'mallory' }, '"by"'],
     ['a wrong tellModel', { ...approval, arguments: changed, tellModel: 'no' }, 'tellModel must be'],
     ['a missing property', { ...approval, arguments: { copies: 1 } }, 'to'],
@@ -76,7 +76,7 @@ describe('POST …/approvals/:toolCallId with arguments', () => {
       `{"approved":true,"argumentsHash":"${approval.argumentsHash}","arguments":{"to":"a","copies":1e999}}`,
       '',
     ],
-    ['no hash', { approved: true, arguments: changed }, 'argumentsHash'],
+    ['a missing hash', { approved: true, arguments: changed }, 'argumentsHash'],
   ])('rejects %s and keeps the call pending', async (_, body, sentence) => {
     const { decide, approvals, ran } = await waiting()
     expect(await decide(body)).toMatchObject({ status: 400, code: 'invalidBody', detail: expect.stringContaining(sentence) })

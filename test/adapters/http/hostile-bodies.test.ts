@@ -44,7 +44,7 @@ describe('invalid request bodies', () => {
     '{"prompt":"hi"}',
     '{"prompt":{"role":"user","content":"hi"}}',
     '{"prompt":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}',
-  ])('accepts common forms: %s', async (body) => {
+  ])('accepts a prompt as a string, a message or a list of messages: %s', async (body) => {
     const { model, post } = appOf()
     const response = await post(body)
     expect(response.status).toBe(200)

@@ -108,7 +108,7 @@ describe('MCP elicitation', () => {
   })
 
   it.each([
-    ['no form', { message: 'x', requestedSchema: 'none' }],
+    ['an invalid schema', { message: 'x', requestedSchema: 'none' }],
     ['nested objects', question({ type: 'object', properties: { a: { type: 'object', properties: {} } } })],
     [
       'a prototype key',

@@ -160,7 +160,9 @@ describe('client tools', () => {
     const { status } = await agent.prompt('go').result
     expect(status).toBe('completed')
     expect(resultOf(events)).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('No client responded') }] })
-    expect(ofType(events, 'clientCallResolved')).toMatchObject([{ outcome: 'unanswered', reason: 'nobody answered in time' }])
+    expect(ofType(events, 'clientCallResolved')).toMatchObject([
+      { outcome: 'unanswered', reason: 'there was no response before the timeout' },
+    ])
   })
 
   it('accepts a result only from the client that claimed the call', async () => {

@@ -49,7 +49,7 @@ describe('ctx.requestInput', () => {
       approvalTimeoutMs: 30,
     })
     expect(resultsOf(events)).toEqual(['{"action":"cancel"}'])
-    expect(ofType(events, 'inputResolved')).toMatchObject([{ action: 'cancel', reason: 'nobody answered in time' }])
+    expect(ofType(events, 'inputResolved')).toMatchObject([{ action: 'cancel', reason: 'there was no response before the timeout' }])
   })
 
   it('lets a tool pause and restart its own timeout', async () => {
@@ -138,7 +138,7 @@ describe('ctx.requestInput', () => {
     const { events } = await play([call('travel'), { text: 'done' }], { tools: [withdrawing] })
     await withdrawn.opened
     expect(resultsOf(events)).toEqual(['{"action":"cancel"}'])
-    expect(ofType(events, 'inputResolved')).toMatchObject([{ reason: 'it is no longer asked' }])
+    expect(ofType(events, 'inputResolved')).toMatchObject([{ reason: 'the request was cancelled' }])
   })
 
   it('rejects invalid requests and invalid responses', async () => {

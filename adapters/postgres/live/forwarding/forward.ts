@@ -120,8 +120,7 @@ export class Forwarding {
     }
     if (part.ending === 'whole') this.#close(callId)
     answer.take(part)
-    if (part.ending === 'broken')
-      this.#lose(callId, new Error('The response of the process that owns the session was interrupted. Reconnect.'))
+    if (part.ending === 'broken') this.#lose(callId, new Error('Lost the connection to the process that owns the session. Reconnect.'))
   }
 
   /** Rejects a call and drops the rest of its response. */

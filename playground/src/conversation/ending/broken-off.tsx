@@ -6,7 +6,7 @@ export function BrokenOff({ state, onGoOn }: { state: RunState; onGoOn: (() => v
   if (state.runId !== undefined || state.status !== 'idle' || !isUnanswered(state)) return null
   return (
     <div class="notice broken-off" data-testid="broken-off">
-      <p>The page ended before the answer did. What you see was kept.</p>
+      <p>The page closed before the response was complete. The partial response was saved.</p>
       {onGoOn !== undefined && (
         <button type="button" class="small" onClick={keepPlace(onGoOn)}>
           Go on

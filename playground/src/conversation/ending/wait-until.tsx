@@ -20,7 +20,7 @@ export function WaitUntil({ time }: { time: number }) {
     }, 250)
     return () => clearInterval(timer)
   }, [time])
-  if (now >= time) return <p data-testid="wait-until">The time that the service asked to wait is over. Try again.</p>
+  if (now >= time) return <p data-testid="wait-until">The provider's retry delay is over. Try again.</p>
   return (
     <p data-testid="wait-until">
       The service asks to wait until {untilOf(time, now)}: {waitOf(time - now)} more.

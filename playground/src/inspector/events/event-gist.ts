@@ -3,7 +3,7 @@ import { plural } from '../../parts/figures.ts'
 import { kindWords, runWords, speakerOf, toolWords } from '../../state/log/run-words.ts'
 import { topicOf } from '../../state/notices/failure-words.ts'
 
-const triggers = { user: 'begun by you', subAgent: 'begun by an agent', continuation: 'goes on', branch: 'branch' } as const
+const triggers = { user: 'begun by you', subAgent: 'begun by an agent', continuation: 'continued', branch: 'branch' } as const
 
 /** Summarizes an event. */
 export function gist(event: AgentEvent): string {

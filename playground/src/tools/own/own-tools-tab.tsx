@@ -23,11 +23,9 @@ export function OwnToolsTab({ snippets, isUsed, onChange }: OwnToolsTabProps) {
     <>
       <p class="settings-note">
         The code runs in a worker of a sandboxed frame: without network, without your keys, for at most 10 seconds. Each call asks you
-        first. The tools belong to this browser; <em>View code</em> leaves them out.
+        first. The tools are stored in this browser; <em>View code</em> omits them.
       </p>
-      {!isUsed && (
-        <p class="settings-note">Scripted models and servers have tools of their own: these are for the other models in this tab.</p>
-      )}
+      {!isUsed && <p class="settings-note">Scripted models and servers have their own tools. The other models in this tab use these.</p>}
       {snippets.map((snippet, at) => (
         <fieldset key={at} class="choice">
           <legend class="field-label">Tool {at + 1}</legend>

@@ -38,8 +38,8 @@ describe('an agent as a tool of an MCP server', () => {
     ['a wrong value for yes', () => ({ action: 'accept', content: { approve: 'true' } }), 'denied: the user said no', []],
     ['decline', () => ({ action: 'decline' }), 'denied: the user said no', []],
     ['cancel', () => ({ action: 'cancel' }), 'denied: the user said no', []],
-    ['an error', () => Promise.reject(new Error('broken')), 'denied: nobody answered', []],
-    ['no response', () => new Promise(() => undefined), 'denied: nobody answered', []],
+    ['an error', () => Promise.reject(new Error('broken')), 'denied: the client returned no decision', []],
+    ['no response', () => new Promise(() => undefined), 'denied: the client returned no decision', []],
     ['no support for elicitation', undefined, 'denied: it requires user approval, which this client does not support', []],
   ]
   it.each(answers)('requests approval from the client and receives %s', async (_name, answer, said, expected) => {
