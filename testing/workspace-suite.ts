@@ -52,7 +52,7 @@ export function workspaceSuite(runner: TestRunner, options: WorkspaceSuiteOption
 }
 
 function readingAndWriting({ it, expect }: TestRunner, { create }: WorkspaceSuiteOptions): void {
-  it('reads back what was written, byte for byte', async () => {
+  it('reads written bytes back unchanged', async () => {
     const workspace = await create()
     const bytes = Uint8Array.from({ length: 256 }, (_, index) => index)
     await workspace.write('bytes.bin', bytes)
@@ -75,7 +75,7 @@ function readingAndWriting({ it, expect }: TestRunner, { create }: WorkspaceSuit
     expect(decode(await workspace.read('f'))).toBe('short')
   })
 
-  it('reads ranges: start inclusive, end exclusive, cut at the end of the file', async () => {
+  it('reads ranges with inclusive start and exclusive end, up to the end of the file', async () => {
     const workspace = await create()
     await workspace.write('f', text('0123456789'))
     const range = async (start?: number, end?: number) =>
@@ -89,7 +89,7 @@ function readingAndWriting({ it, expect }: TestRunner, { create }: WorkspaceSuit
     expect(await range(4, 4)).toBe('')
   })
 
-  it('keeps copies: changing an array afterwards changes no file', async () => {
+  it('stores copies, so that later changes to an array do not change the file', async () => {
     const workspace = await create()
     const input = text('abc')
     await workspace.write('f', input)
@@ -99,7 +99,7 @@ function readingAndWriting({ it, expect }: TestRunner, { create }: WorkspaceSuit
     expect(decode(await workspace.read('f'))).toBe('abc')
   })
 
-  it('takes names of any script, and names that are members of objects', async () => {
+  it('accepts file names in any script and names of Object.prototype members', async () => {
     const workspace = await create()
     for (const name of ['grüße 日本 🙂.txt', '__proto__', 'constructor', 'with space/-delete', '--pre=x']) {
       await workspace.write(name, text(name))
@@ -107,7 +107,7 @@ function readingAndWriting({ it, expect }: TestRunner, { create }: WorkspaceSuit
     }
   })
 
-  it('treats spellings of one path as one file', async () => {
+  it('treats equivalent paths as the same file', async () => {
     const workspace = await create()
     await workspace.write('./a//b/../f.txt', text('one'))
     expect(decode(await workspace.read('a/f.txt'))).toBe('one')
@@ -116,7 +116,7 @@ function readingAndWriting({ it, expect }: TestRunner, { create }: WorkspaceSuit
 }
 
 function conditionalWrites({ it, expect }: TestRunner, { create }: WorkspaceSuiteOptions): void {
-  it('gives each content its version; write and stat agree', async () => {
+  it('returns the same version from write and stat, and a new one for new content', async () => {
     const workspace = await create()
     const first = await workspace.write('f', text('one'))
     expect(first.kind).toBe('file')
@@ -127,7 +127,7 @@ function conditionalWrites({ it, expect }: TestRunner, { create }: WorkspaceSuit
     expect((await workspace.stat('f')).version).toBe(second.version)
   })
 
-  it('writes with a matching version only', async () => {
+  it('writes only if the version matches', async () => {
     const workspace = await create()
     const first = await workspace.write('f', text('one'))
     await workspace.write('f', text('two'), { ifMatch: first.version })
@@ -135,20 +135,20 @@ function conditionalWrites({ it, expect }: TestRunner, { create }: WorkspaceSuit
     expect(decode(await workspace.read('f'))).toBe('two')
   })
 
-  it('creates with null only where nothing is', async () => {
+  it('creates a file with version null only if the path is free', async () => {
     const workspace = await create()
     await workspace.write('f', text('one'), { ifMatch: null })
     expect(await codeOf(workspace.write('f', text('two'), { ifMatch: null }))).toBe('conflict')
     expect(decode(await workspace.read('f'))).toBe('one')
   })
 
-  it('does not create a file for a version, nor its directories', async () => {
+  it('does not create a missing file or its directories if a version is given', async () => {
     const workspace = await create()
     expect(await codeOf(workspace.write('d/f', text('x'), { ifMatch: 'no such version' }))).toBe('conflict')
     expect(await codeOf(workspace.stat('d/f'))).toBe('notFound')
   })
 
-  it('lets one of two writers with the same version win', async () => {
+  it('accepts only one of two concurrent writes with the same version', async () => {
     const workspace = await create()
     const { version } = await workspace.write('f', text('base'))
     const codes = await Promise.all(['a', 'b'].map((value) => codeOf(workspace.write('f', text(value), { ifMatch: version }))))
@@ -168,13 +168,13 @@ function directories({ it, expect }: TestRunner, { create }: WorkspaceSuiteOptio
     expect((await workspace.list('a/')).map((entry) => entry.path)).toEqual(['a/1.txt', 'a/2.txt', 'a/sub'])
   })
 
-  it('has an empty root at first', async () => {
+  it('starts with an empty root', async () => {
     const workspace = await create()
     expect(await workspace.list('.')).toEqual([])
     expect((await workspace.stat('.')).kind).toBe('directory')
   })
 
-  it('gives directories the size 0', async () => {
+  it('reports size 0 for directories', async () => {
     const workspace = await create()
     await workspace.write('d/f', text('x'))
     expect((await workspace.stat('d')).size).toBe(0)
@@ -188,7 +188,7 @@ function directories({ it, expect }: TestRunner, { create }: WorkspaceSuiteOptio
     expect((await workspace.list('d')).map((entry) => entry.path)).toEqual(['d/b'])
   })
 
-  it('removes a directory with everything in it', async () => {
+  it('removes a directory and its contents', async () => {
     const workspace = await create()
     await workspace.write('d/e/f', text('x'))
     await workspace.remove('d')
@@ -199,7 +199,7 @@ function directories({ it, expect }: TestRunner, { create }: WorkspaceSuiteOptio
 
 function refusals({ it, expect }: TestRunner, { create }: WorkspaceSuiteOptions): void {
   for (const path of refusedPaths) {
-    it(`refuses ${JSON.stringify(path)} in every method`, async () => {
+    it(`rejects ${JSON.stringify(path)} in every method`, async () => {
       const workspace = await create()
       await workspace.write('a/b/inside', text('x'))
       expect(await codeOf(workspace.read(path))).toBe('outside')
@@ -211,13 +211,13 @@ function refusals({ it, expect }: TestRunner, { create }: WorkspaceSuiteOptions)
     })
   }
 
-  it('rejects with notFound for what is missing', async () => {
+  it('rejects with notFound for missing paths', async () => {
     const workspace = await create()
     const calls = [workspace.read('f'), workspace.stat('f'), workspace.list('f'), workspace.remove('f')]
     expect(await Promise.all(calls.map(codeOf))).toEqual(['notFound', 'notFound', 'notFound', 'notFound'])
   })
 
-  it('rejects with wrongKind for a directory in place of a file and the reverse', async () => {
+  it('rejects with wrongKind for a directory in place of a file and vice versa', async () => {
     const workspace = await create()
     await workspace.write('d/f', text('x'))
     expect(await codeOf(workspace.read('d'))).toBe('wrongKind')
@@ -229,7 +229,7 @@ function refusals({ it, expect }: TestRunner, { create }: WorkspaceSuiteOptions)
 }
 
 function aborts({ it, expect }: TestRunner, { create }: WorkspaceSuiteOptions): void {
-  it('rejects with the reason of an aborted signal and touches nothing', async () => {
+  it('rejects with the reason of an aborted signal and changes no files', async () => {
     const workspace = await create()
     await workspace.write('f', text('x'))
     const reason = new Error('stopped by the test')

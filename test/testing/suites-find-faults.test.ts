@@ -50,10 +50,10 @@ describe('sessionStoreSuite', () => {
   it('detects unfenced writers', async () => {
     await expectFound(
       [
-        'refuses the older of two writers, or reports the fork',
-        'refuses an older writer also before the newer one has written',
-        'refuses a writer whose session was saved by somebody else',
-        'gives one of those that open at once the right to write, or reports the fork',
+        'rejects the older of two writers, or reports the fork',
+        'rejects an older writer even before the newer one writes',
+        'rejects a writer after another client saves its session',
+        'accepts only one of several concurrent writers, or reports the fork',
       ],
       (driver) => {
         const newest = new Map<string, LogClaim>()
@@ -70,7 +70,7 @@ describe('sessionStoreSuite', () => {
   })
 
   it('detects a claim that reads before it fences', async () => {
-    await expectFound(['loses nothing that it acknowledged while writers take over from each other'], (driver) => ({
+    await expectFound(['loses no acknowledged record while writers take over from each other'], (driver) => ({
       claim: async (sessionId, agentId) => {
         const lines = (await driver.read(sessionId, 0)) ?? []
         for (let count = 0; count < 5; count++) await undefined
@@ -80,7 +80,7 @@ describe('sessionStoreSuite', () => {
   })
 
   it('detects acknowledgements before the record is visible', async () => {
-    await expectFound(['acknowledges what every reader can see from then on'], (driver) => ({
+    await expectFound(['acknowledges a record only when every reader can see it'], (driver) => ({
       append: async (claim, lines) => {
         setTimeout(() => void driver.append(claim, lines).catch(() => {}), 0)
       },
@@ -94,7 +94,7 @@ describe('sessionStoreSuite', () => {
     }))
     await expectFound([order], (driver) => ({ list: async () => (await driver.list()).slice(1) }))
     const claimed: SessionSummary[] = []
-    await expectFound(['creates a session with its first record, not when it is opened'], (driver) => ({
+    await expectFound(['creates a session with the first record, not on open'], (driver) => ({
       claim: async (sessionId, agentId) => {
         claimed.push({ sessionId, agentId, createdAt: 0, lastActiveAt: 0, loops: 0, messages: 0 })
         return driver.claim(sessionId, agentId)
@@ -104,10 +104,10 @@ describe('sessionStoreSuite', () => {
   })
 
   it('detects lost tails, also only after a cursor', async () => {
-    await expectFound(['acknowledges what every reader can see from then on'], (driver) => ({
+    await expectFound(['acknowledges a record only when every reader can see it'], (driver) => ({
       read: async (id, after) => (await driver.read(id, after))?.slice(0, -1),
     }))
-    await expectFound(['gives what comes after a cursor, also while somebody writes'], (driver) => ({
+    await expectFound(['returns records after a cursor, even while a writer is active'], (driver) => ({
       read: (id, after) => driver.read(id, after === 0 ? 0 : after + 1),
     }))
   })
@@ -120,7 +120,7 @@ describe('sessionStoreSuite', () => {
           lines.map((line) => ({ ...line, text: line.text.replaceAll('\\u0000', '') })),
         ),
     })
-    await expectFound(['keeps any JSON value'], lossy)
+    await expectFound(['stores any JSON value'], lossy)
     const small = (driver: LogDriver): Partial<LogDriver> => ({
       append: (claim, lines) =>
         driver.append(
@@ -128,17 +128,17 @@ describe('sessionStoreSuite', () => {
           lines.map((line) => ({ ...line, text: line.text.slice(0, 100_000) })),
         ),
     })
-    await expectFound(['keeps bodies of megabytes'], small)
+    await expectFound(['stores records of several megabytes'], small)
   })
 
   it('detects a store that deletes nothing or always reports a deletion', async () => {
-    const name = 'deletes, and says whether there was something to delete'
+    const name = 'deletes a session and returns whether it existed'
     await expectFound([name], () => ({ delete: async () => true }))
     await expectFound([name], (driver) => ({ delete: async (id) => !(await driver.delete(id)) }))
   })
 
   it('detects a deletion whose lines reappear in a recreated session', async () => {
-    await expectFound(['begins anew with nothing of a deleted session'], (driver) => {
+    await expectFound(['creates an empty session under the id of a deleted one'], (driver) => {
       const kept = new Map<string, readonly string[]>()
       const withKept = (id: string, lines: readonly string[]) => [...(kept.get(id) ?? []), ...lines]
       return {
@@ -159,7 +159,7 @@ describe('sessionStoreSuite', () => {
   })
 
   it('detects epochs that restart after a deletion and admit the old writer', async () => {
-    await expectFound(['refuses the writer of a deleted session also when the session exists again'], (driver) => {
+    await expectFound(['rejects the writer of a deleted session even if the session is created again'], (driver) => {
       const epochs = new Map<string, number>()
       const claims = new Map<string, LogClaim>()
       const keyOf = ({ sessionId, epoch }: LogClaim) => `${epoch} ${sessionId}`
@@ -183,7 +183,7 @@ describe('sessionStoreSuite', () => {
   })
 
   it('detects epochs that restart with every claim', async () => {
-    await expectFound(['goes on where the writer before it ended'], (driver) => {
+    await expectFound(['continues after the last record of the previous writer'], (driver) => {
       const inner = new WeakMap<LogClaim, LogClaim>()
       return {
         claim: async (id, agentId) => {
@@ -199,7 +199,7 @@ describe('sessionStoreSuite', () => {
   })
 
   it('detects a release that removes a newer claim', async () => {
-    const name = 'leaves the newer writer its right when an older one is closed'
+    const name = 'lets the newer writer continue after an older one closes'
     await expectFound([name], (driver) => {
       const newest = new Map<string, LogClaim>()
       return {
@@ -231,10 +231,10 @@ describe('sessionStoreSuite', () => {
   })
 
   it('detects incomplete summaries, and pages that lose or repeat sessions', async () => {
-    await expectFound(['tells title, times and counts of a session'], (driver) => ({
+    await expectFound(['lists title, times and counts for each session'], (driver) => ({
       append: (claim, lines) => driver.append(claim, lines),
     }))
-    const pages = 'gives every session once, page by page'
+    const pages = 'lists every session exactly once across pages'
     await expectFound([pages], (driver) => ({
       list: async ({ limit, ...query } = {}) => (await driver.list(query)).slice(0, (limit ?? 99) - 1),
     }))
@@ -243,7 +243,7 @@ describe('sessionStoreSuite', () => {
 
   it('detects a store that keeps references', async () => {
     await expectFound(
-      ['stores a copy: changing the argument during or after the save has no effect', 'loads a copy: changing it has no effect'],
+      ['stores a copy, so that later changes to the argument have no effect', 'loads a copy, so that changes to it have no effect'],
       () => ({}),
       (store) => {
         const kept = new Map<string, Session>()
@@ -258,7 +258,7 @@ describe('sessionStoreSuite', () => {
 
   it('detects a store that accepts any id', async () => {
     await expectFound(
-      ['refuses the id "../up" in save, load, tail, open and delete'],
+      ['rejects the id "../up" in save, load, tail, open and delete'],
       () => ({}),
       (store) => ({ ...store, delete: async () => false }),
     )
@@ -276,7 +276,7 @@ describe('sessionStoreSuite', () => {
       return logSessionStore({ ...driver, read })
     }
     const failed = await failures((runner) => sessionStoreSuite(runner, { name: 'late', create, settle: () => Promise.resolve() }))
-    expect(failed).toContain('loads what was saved')
+    expect(failed).toContain('loads a saved session')
   })
 })
 
@@ -372,29 +372,29 @@ describe('streamProviderSuite', () => {
 
   it('detects success without a terminal event', async () => {
     const failed = await toySuite({ acceptsAnyEnd: true })
-    expect(failed.some((name) => name.startsWith('cut at any byte (end)'))).toBe(true)
+    expect(failed.some((name) => name.endsWith('cut at any byte (end)'))).toBe(true)
   })
 
   it('detects deltas after the end', async () => {
-    expect(await toySuite({ emitsLate: true })).toContain('emits nothing after it settled')
+    expect(await toySuite({ emitsLate: true })).toContain('emits no events after it settles')
   })
 
   it('detects decoding that depends on chunk boundaries', async () => {
-    expect(await toySuite({ decodesByChunk: true })).toContain('gives the same message and deltas however the bytes arrive')
+    expect(await toySuite({ decodesByChunk: true })).toContain('returns the same message and deltas however the bytes are split')
   })
 
   it('detects the key in an error', async () => {
-    expect(await toySuite({ quotesBody: true })).toContain('HTTP 401: fails with auth, without the key in anything printable')
+    expect(await toySuite({ quotesBody: true })).toContain('fails with auth without exposing the key: HTTP 401')
   })
 
   it('detects followed redirects', async () => {
-    const name = 'tells fetch not to follow redirects, because the key would go along'
+    const name = 'does not let fetch follow redirects, because they would forward the key'
     expect(await toySuite({ followsRedirects: true })).toEqual([name])
   })
 
   it('detects an ignored abort', async () => {
-    expect(await toySuite({ ignoresAbort: true }, 'before it began')).toEqual([
-      'aborted before it began: cancelled, and nothing is emitted',
+    expect(await toySuite({ ignoresAbort: true }, 'before the call')).toEqual([
+      'rejects as cancelled and emits no events if aborted before the call',
     ])
   })
 })

@@ -82,14 +82,14 @@ export function accessTests({ it, expect }: TestRunner, clientOf: (kind: string)
     return `${attempt.method} ${attempt.path} ${status}`
   }
 
-  it('lets nobody in who is not named, on no route', async () => {
+  it('rejects unauthenticated requests on every route', async () => {
     const { sessionId } = clientOf('talk')
     for (const attempt of [...attempts(sessionId, 'l', 't'), ...beginnings(sessionId)]) {
       expect(await statusOf(attempt, 'nobody')).toBe(`${attempt.method} ${attempt.path} 401`)
     }
   })
 
-  it('keeps the sessions of one user from every other, on every route', async () => {
+  it("hides a user's sessions from other users on every route", async () => {
     const ada = clientOf('ask')
     const request = (await eventsUntil(await ada.prompt(), 'approvalRequested')).at(-1)
     if (request?.type !== 'approvalRequested') throw new Error('The run ended without an approval request.')
@@ -105,7 +105,7 @@ export function accessTests({ it, expect }: TestRunner, clientOf: (kind: string)
     await ada.post('/stop')
   })
 
-  it('has two sessions of the same id, one for each', async () => {
+  it('allows two users to have sessions with the same id', async () => {
     const ada = clientOf('talk')
     const bob = ada.as('bob')
     await allEvents(await ada.prompt('I am Ada.'))
@@ -116,7 +116,7 @@ export function accessTests({ it, expect }: TestRunner, clientOf: (kind: string)
     await bob.delete()
   })
 
-  it('takes no path for that of another session', async () => {
+  it('does not resolve manipulated paths to another session', async () => {
     const ada = clientOf('talk')
     await allEvents(await ada.prompt('A secret.'))
     const own = clientOf('talk').sessionId
@@ -146,7 +146,7 @@ export function accessTests({ it, expect }: TestRunner, clientOf: (kind: string)
     }
   })
 
-  it('refuses session ids that are none', async () => {
+  it('rejects invalid session ids', async () => {
     for (const id of [
       '..',
       '.',
@@ -170,7 +170,7 @@ export function accessTests({ it, expect }: TestRunner, clientOf: (kind: string)
     }
   })
 
-  it('takes calls by whatever id they have', async () => {
+  it('accepts decisions for unusual tool-call ids', async () => {
     const client = clientOf('odd')
     const request = (await eventsUntil(await client.prompt(), 'approvalRequested')).at(-1)
     if (request?.type !== 'approvalRequested') throw new Error('The run ended without an approval request.')
@@ -180,7 +180,7 @@ export function accessTests({ it, expect }: TestRunner, clientOf: (kind: string)
     await allEvents(await client.events(request.loopId))
   })
 
-  it('refuses ids that are none, foreign pages, and unknown routes', async () => {
+  it('rejects invalid ids, foreign origins and unknown routes', async () => {
     const statuses = await Promise.all(
       ['/sessions/..%2Fetc/runs', '/sessions/%00', `/sessions/${'x'.repeat(300)}`, '/sessions/a/nothing'].map(
         async (path) => (await ask(path)).status,

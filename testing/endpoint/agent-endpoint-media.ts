@@ -10,7 +10,7 @@ const name = 'Bericht “März”.pdf'
 export function mediaTests({ it, expect }: TestRunner, clientOf: (kind: string) => EndpointClient): void {
   const ask = (client: EndpointClient, block: JsonObject) => client.post('/runs', { prompt: [{ role: 'user', content: [block] }] })
 
-  it('keeps a large file, and gives its bytes to its own user alone, as an attachment', async () => {
+  it('serves a large file as an attachment, only to its owner', async () => {
     const client = clientOf('talk')
     const bytes = pdfOf(inlineMediaChars)
     const data = toBase64(bytes)
@@ -38,7 +38,7 @@ export function mediaTests({ it, expect }: TestRunner, clientOf: (kind: string) 
     expect((await problemOf(await ask(clientOf('talk'), { type: 'file', mimeType: 'application/pdf', blob }))).status).toBe(400)
   })
 
-  it('refuses files that are not what they say, and addresses that nobody may fetch', async () => {
+  it('rejects files that do not match their type, and forbidden URLs', async () => {
     const html = btoa('<!doctype html><script>alert(1)</script>')
     const refused: JsonObject[] = [
       { type: 'file', mimeType: 'application/pdf', data: html },

@@ -22,7 +22,7 @@ export function pageTests({ it, expect }: TestRunner, clientOf: (kind: string) =
     return status
   }
 
-  it('has a page run a call, and believes one result of whoever claimed it', async () => {
+  it('lets a client run a call and accepts one result from the client that claimed it', async () => {
     const { client, request } = await asked()
     const [mine, other] = [crypto.randomUUID(), crypto.randomUUID()]
     const claim = async (clientId: string) => (await (await send(client, request, { clientId }, '/claim')).json()).claimed
@@ -35,7 +35,7 @@ export function pageTests({ it, expect }: TestRunner, clientOf: (kind: string) =
     expect(responseText(events)).toBe('dark')
   })
 
-  it('refuses what is no result, is about another call, or comes from somebody else', async () => {
+  it('rejects invalid results, results for other calls and results from other users', async () => {
     const { client, request } = await asked()
     for (const body of [
       {},
@@ -57,7 +57,7 @@ export function pageTests({ it, expect }: TestRunner, clientOf: (kind: string) =
     expect(responseText(await allEvents(await client.events(request.loopId)))).toBe('no such theme')
   })
 
-  it('takes the tools that a page brings along where their names are allowed', async () => {
+  it('accepts client-defined tools if their names are allowed', async () => {
     const { client, request } = await asked({ clientTools: [locate] })
     expect(request.toolName).toBe('locate')
     expect(await statusOf(send(client, request, { output: { city: 'Oslo' } }))).toBe(202)
@@ -76,7 +76,7 @@ export function pageTests({ it, expect }: TestRunner, clientOf: (kind: string) =
     expect(await refused({ parameters: 1 })).toBe('400 invalidBody')
   })
 
-  it('shares state with the pages of one user: by versions, checked, and kept', async () => {
+  it('shares versioned, validated state with the clients of one user', async () => {
     const { client, request } = await asked()
     const problem = async (body: JsonObject) => {
       const { status, code } = await problemOf(await client.post('/state', body))
@@ -112,7 +112,7 @@ export function pageTests({ it, expect }: TestRunner, clientOf: (kind: string) =
     expect(await statusOf(clientOf('talk').get('/state'))).toBe(404)
   })
 
-  it('lets a client choose of a list, and refuses by name what is not on it', async () => {
+  it('lets a client choose allowed settings and rejects others', async () => {
     const client = clientOf('page')
     const events = await allEvents(await client.post('/runs', { prompt: 'Go.', model: 'deep', thinking: 'high' }))
     expect(responseText(events)).toBe('A deep answer.')
@@ -130,7 +130,7 @@ export function pageTests({ it, expect }: TestRunner, clientOf: (kind: string) =
   const json = (path: string, body: JsonObject) =>
     ask(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
 
-  it('ends the answer of a client of the AI SDK for what its page runs, and goes on with the result', async () => {
+  it('ends an AI SDK response for a client tool call and continues with the result', async () => {
     const { sessionId: id } = clientOf('page')
     const user = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'Go.' }] }
     const first = await (await json('/chat', { id, trigger: 'submit-message', messages: [user] })).text()
@@ -147,7 +147,7 @@ export function pageTests({ it, expect }: TestRunner, clientOf: (kind: string) =
     expect((await problemOf(await json('/chat', { id, trigger: 'submit-message', messages: [user, forged] }))).status).toBe(404)
   })
 
-  it('ends the run of a client of AG-UI for what its page runs, and goes on with the result', async () => {
+  it('ends an AG-UI run for a client tool call and continues with the result', async () => {
     const { sessionId: threadId } = clientOf('page')
     const user = { id: 'u1', role: 'user', content: 'Go.' }
     const first = await (await json('/agui', { threadId, runId: 'r1', messages: [user], tools: [locate] })).text()

@@ -28,7 +28,7 @@ export function placeTests({ it, expect }: TestRunner, clientOf: (kind: string) 
     return { client, first: loopOf(first), second: loopOf(second), messageId: messages[0]?.id ?? '' }
   }
 
-  it('shows the conversation as it was at the end of a loop', async () => {
+  it('returns the conversation at the end of a loop', async () => {
     const { client, first, second } = await talked()
     expect(await promptsOf(client)).toEqual(['First.', 'Second.'])
     expect(await promptsOf(client, first)).toEqual(['First.'])
@@ -37,7 +37,7 @@ export function placeTests({ it, expect }: TestRunner, clientOf: (kind: string) 
     expect((await problemOf(await client.get('/history?loopId=none'))).code).toBe('notFound')
   })
 
-  it('begins a run at the end of any of its loops, whatever begins it', async () => {
+  it('starts any kind of run at the end of any loop', async () => {
     const { client, first, messageId } = await talked()
     const cases: [string, JsonObject, string[]][] = [
       ['/runs', { prompt: 'Otherwise.' }, ['First.', 'Otherwise.']],
@@ -59,7 +59,7 @@ export function placeTests({ it, expect }: TestRunner, clientOf: (kind: string) 
     expect(await promptsOf(client)).toEqual(['First.', 'And on.', 'Still.'])
   })
 
-  it('answers what was said earlier again', async () => {
+  it('regenerates the response to an earlier message', async () => {
     const { client, messageId } = await talked()
     await allEvents(await client.post('/regenerate', { messageId }))
     expect(await promptsOf(client)).toEqual(['First.'])
@@ -67,7 +67,7 @@ export function placeTests({ it, expect }: TestRunner, clientOf: (kind: string) 
     expect((await problemOf(await client.post('/regenerate', { messageId: 7 }))).code).toBe('invalidBody')
   })
 
-  it('stays where it was when nothing begins', async () => {
+  it('does not move the conversation if no run starts', async () => {
     const { client, first } = await talked()
     const refused: [string, JsonObject, string][] = [
       ['/continue', { from: first }, 'nothingToContinue'],
@@ -81,7 +81,7 @@ export function placeTests({ it, expect }: TestRunner, clientOf: (kind: string) 
     expect(await promptsOf(client)).toEqual(['First.', 'Second.', 'Third.'])
   })
 
-  it('branches once for each key', async () => {
+  it('branches once per idempotency key', async () => {
     const { client, first } = await talked()
     for (const [path, body] of [
       ['/runs', { prompt: 'Once.', from: first }],
@@ -95,7 +95,7 @@ export function placeTests({ it, expect }: TestRunner, clientOf: (kind: string) 
     expect((await client.session()).session.loops.length).toBe(4)
   })
 
-  it('takes back what waits to be said, once', async () => {
+  it('withdraws a queued message once', async () => {
     const client = clientOf('slow')
     const [start] = await eventsUntil(await client.prompt(), 'messageUpdate')
     const ids: string[] = []

@@ -7,7 +7,7 @@ export function protocolTests({ it, expect }: TestRunner, clientOf: (kind: strin
   const post = (path: string, body: JsonObject) =>
     ask(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
   const joins: [string, (sessionId: string) => Promise<Response>][] = [
-    ['the AI SDK', (sessionId) => ask(`/chat/${sessionId}/stream`)],
+    ['AI SDK', (sessionId) => ask(`/chat/${sessionId}/stream`)],
     ['AG-UI', (threadId) => post('/agui', { threadId, runId: 'late', messages: [] })],
   ]
   const asked = async (client: EndpointClient) => {
@@ -17,7 +17,7 @@ export function protocolTests({ it, expect }: TestRunner, clientOf: (kind: strin
   }
 
   for (const [name, join] of joins) {
-    it(`lets a client of ${name} go that waits for a person, and gives it the rest once somebody has decided`, async () => {
+    it(`disconnects a waiting ${name} client and sends the rest after the decision`, async () => {
       const client = clientOf('report')
       const { toolCallId, argumentsHash, loopId } = await asked(client)
       const waiting = await (await join(client.sessionId)).text()
@@ -40,7 +40,7 @@ export function protocolTests({ it, expect }: TestRunner, clientOf: (kind: strin
     (await (await ask(`/chat/${sessionId}`)).json()).messages
   const userMessageIds = async (client: EndpointClient) => (await shown(client)).flatMap(({ id, role }) => (role === 'user' ? [id] : []))
 
-  it('makes the answer again that a stale page names, and no other', async () => {
+  it('regenerates the response that a stale client specifies', async () => {
     const client = clientOf('talk')
     for (const id of ['one', 'two', 'three']) await say(client, id)
     const [, first = { id: '' }, , second = { id: '' }] = await shown(client)
@@ -54,7 +54,7 @@ export function protocolTests({ it, expect }: TestRunner, clientOf: (kind: strin
     expect((await shown(client))[1]?.id === first.id).toBe(false)
   })
 
-  it('does not say again what has left the conversation, and says so', async () => {
+  it('rejects regeneration of a message that is no longer in the conversation', async () => {
     const client = clientOf('talk')
     for (const id of ['one', 'two']) await say(client, id)
     await (await again(client, 'one')).text()
@@ -67,7 +67,7 @@ export function protocolTests({ it, expect }: TestRunner, clientOf: (kind: strin
     expect(await userMessageIds(client)).toEqual(['one', 'new'])
   })
 
-  it('tells a person who types while a decision is due what to do, and takes steering', async () => {
+  it('explains how to proceed while an approval is pending, and accepts steering', async () => {
     const client = clientOf('ask')
     const { toolCallId, argumentsHash, loopId, seq } = await asked(client)
     const input = { threadId: client.sessionId, runId: 'r', messages: [{ id: 'm2', role: 'user', content: 'And?' }] }
@@ -89,7 +89,7 @@ export function protocolTests({ it, expect }: TestRunner, clientOf: (kind: strin
     await client.post('/stop')
   })
 
-  it('tells a second page of new turns, decisions and ends', async () => {
+  it('notifies a second client about turns, decisions and run ends', async () => {
     const client = clientOf('ask')
     const left = new AbortController()
     const turns = await ask(`/chat/${client.sessionId}/turns`, { signal: left.signal })

@@ -48,7 +48,7 @@ type ClientOf = (kind: string) => EndpointClient
 const talk = 'one two three four'
 
 function runTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
-  it('streams a run, and gives it again from any cursor', async () => {
+  it('streams a run and replays it from any cursor', async () => {
     const client = clientOf('talk')
     const live = await allEvents(await client.prompt())
     expect(responseText(live)).toBe(talk)
@@ -61,7 +61,7 @@ function runTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
     }
   })
 
-  it('goes on when its client leaves; another reads on from the cursor', async () => {
+  it('continues a run after its client disconnects, and resumes from the cursor', async () => {
     const client = clientOf('slow')
     const before = await eventsUntil(await client.prompt(), 'messageUpdate')
     const last = before.at(-1)
@@ -70,7 +70,7 @@ function runTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
     expect(statusOf(after)).toBe('completed')
   })
 
-  it('keeps the conversation, and shows it without what the model was told', async () => {
+  it('stores the conversation and hides the system prompt', async () => {
     const client = clientOf('talk')
     await allEvents(await client.prompt('First.'))
     await allEvents(await client.prompt('Second.'))
@@ -80,7 +80,7 @@ function runTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
     expect(text.includes('stays on the server')).toBe(false)
   })
 
-  it('is followed from run to run, by one who only watches', async () => {
+  it('streams consecutive runs to a client that only listens', async () => {
     const client = clientOf('talk')
     const feed = await client.get('/events')
     const sentEvents = [...(await allEvents(await client.prompt('First.'))), ...(await allEvents(await client.prompt('Second.')))]
@@ -92,7 +92,7 @@ function runTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
     expect(seen).toEqual(sentEvents)
   })
 
-  it('refuses a second run, unknown runs, and cursors that are none', async () => {
+  it('rejects concurrent runs, unknown runs and invalid cursors', async () => {
     const client = clientOf('slow')
     const [start] = await eventsUntil(await client.prompt(), 'messageUpdate')
     const path = `/runs/${start?.loopId}/events`
@@ -103,7 +103,7 @@ function runTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
     await client.post('/stop')
   })
 
-  it('begins a run, and takes a message, once for each key, however often it is asked', async () => {
+  it('starts a run and accepts a message once per idempotency key', async () => {
     const client = clientOf('slow')
     const once = { 'idempotency-key': crypto.randomUUID() }
     const twins = await Promise.all([client.prompt('Go.', once), client.prompt('Go.', once)])
@@ -124,7 +124,7 @@ function runTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
     expect(rest).toEqual({ messages: messages.slice(3), approvals: [], after: next['idempotency-key'], loopId: first?.[0]?.loopId })
   })
 
-  it('refuses bodies it cannot use, and says why', async () => {
+  it('rejects invalid bodies with the reason', async () => {
     const client = clientOf('talk')
     const bodies = [{}, { prompt: '' }, { prompt: [] }, { prompt: [{ role: 'assistant', content: 'I said so.' }] }, { prompt: 7 }]
     for (const body of bodies)
@@ -134,7 +134,7 @@ function runTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
 }
 
 function stopTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
-  it('is stopped by a request, not by a reader that leaves', async () => {
+  it('stops a run on request, not when a client disconnects', async () => {
     const client = clientOf('slow')
     const [start] = await eventsUntil(await client.prompt(), 'messageUpdate')
     expect((await client.post('/stop')).status).toBe(204)
@@ -142,7 +142,7 @@ function stopTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
     expect((await clientOf('slow').post('/stop')).status).toBe(404)
   })
 
-  it('takes steering and follow-ups with a receipt, and none when idle', async () => {
+  it('returns receipts for follow-ups and rejects steering when idle', async () => {
     const client = clientOf('slow')
     const [start] = await eventsUntil(await client.prompt(), 'messageUpdate')
     const answer = await client.post('/follow-up', { prompt: 'And then?' })
@@ -164,7 +164,7 @@ function approvalTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
     return request
   }
 
-  it('waits for a person, who decides about what was shown', async () => {
+  it('waits for an approval that matches the shown arguments', async () => {
     const client = clientOf('ask')
     const { toolCallId, argumentsHash, loopId, seq } = await asked(client)
     const { approvals } = await (await client.get('/approvals')).json()
@@ -179,7 +179,7 @@ function approvalTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
     expect((await problemOf(await decideOn({ approved: true, argumentsHash }))).code).toBe('notFound')
   })
 
-  it('takes a no', async () => {
+  it('accepts a denial', async () => {
     const client = clientOf('ask')
     const { toolCallId, loopId, seq } = await asked(client)
     expect((await client.post(`/approvals/${toolCallId}`, { approved: false, reason: 'Not to her.' })).status).toBe(202)
@@ -188,7 +188,7 @@ function approvalTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
 }
 
 function treeTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
-  it('answers again, says something else, and goes on from an earlier loop', async () => {
+  it('regenerates, edits and branches from an earlier loop', async () => {
     const client = clientOf('talk')
     const first = await allEvents(await client.prompt('First.'))
     const kinds = async (answer: Promise<Response>) =>
@@ -208,7 +208,7 @@ function treeTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
     ])
   })
 
-  it('goes on elsewhere, with what waits in it', async () => {
+  it('exports a session and imports it into another', async () => {
     const client = clientOf('ask')
     await eventsUntil(await client.prompt(), 'approvalRequested')
     // Reading needs no approval.
@@ -229,7 +229,7 @@ function treeTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
     expect((await (await other.get('/export')).text()).startsWith('{"format":"phi-core session"')).toBe(true)
   })
 
-  it('is renamed, listed by page, and deleted', async () => {
+  it('renames, lists and deletes a session', async () => {
     const client = clientOf('talk')
     await allEvents(await client.prompt('First.'))
     for (const title of ['', ' ', '\u0007', 'x'.repeat(101), 7]) expect((await client.post('/title', { title })).status).toBe(400)

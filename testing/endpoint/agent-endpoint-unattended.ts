@@ -17,14 +17,14 @@ export type NoticesOf = (sessionId: string, type: SessionNotice['type']) => Prom
 
 /** Tests notices for unattended sessions. */
 export function noticeTests({ it, expect }: TestRunner, clientOf: (kind: string) => EndpointClient, noticesOf: NoticesOf): void {
-  it('tells that a run has ended, once, and whose it is', async () => {
+  it('notifies once when a run ends, with its owner', async () => {
     const client = clientOf('talk')
     const [first] = await allEvents(await client.prompt())
     const notices = await noticesOf(client.sessionId, 'end')
     expect(notices.map(({ status, loopId, identity }) => [status, loopId, identity])).toEqual([['completed', first?.loopId, 'ada']])
   })
 
-  it('tells that a call waits for a person once nobody is connected, and the end once somebody has stopped it', async () => {
+  it('notifies about a pending approval without connected clients, and about the end after a stop', async () => {
     const client = clientOf('ask')
     const asked = (await eventsUntil(await client.prompt(), 'approvalRequested')).at(-1)
     if (asked?.type !== 'approvalRequested') throw new Error('The run ended without an approval request.')
@@ -40,7 +40,7 @@ const year = 365 * 86_400_000
 
 /** Tests scheduled prompts. */
 export function scheduleTests({ it, expect }: TestRunner, clientOf: (kind: string) => EndpointClient): void {
-  it('says a prompt when it is due, once, with nobody there', async () => {
+  it('runs a scheduled prompt once when it is due, without connected clients', async () => {
     const client = clientOf('talk')
     const feed = await client.get('/events')
     const added = await client.post('/schedules', { prompt: 'Good morning.', at: Date.now() })
@@ -53,7 +53,7 @@ export function scheduleTests({ it, expect }: TestRunner, clientOf: (kind: strin
     expect(await (await client.get('/schedules')).json()).toEqual({ schedules: [] })
   })
 
-  it('keeps what is said later, in order, for its user alone; whoever may says it no more', async () => {
+  it('lists schedules in order for their owner, who can delete them', async () => {
     const client = clientOf('talk')
     const at = Date.now() + year
     const once = await (await client.post('/schedules', { prompt: 'Once.', at })).json()
@@ -69,7 +69,7 @@ export function scheduleTests({ it, expect }: TestRunner, clientOf: (kind: strin
     expect(await list()).toEqual([once])
   })
 
-  it('refuses what is no schedule, and says why', async () => {
+  it('rejects invalid schedules with the reason', async () => {
     const client = clientOf('talk')
     const bodies = [{ prompt: 'No time.' }, { prompt: ' ', at: 1 }, { prompt: 'Soon.', at: 'soon' }, { prompt: 'Often.', everyMs: 1000 }]
     for (const body of [...bodies, { prompt: 'Never.', at: Date.now() + 100 * year }]) {

@@ -59,7 +59,7 @@ function printed(error: unknown, depth = 0): string {
 /** Tests without a fixture: rejections, and places where the key must not appear. */
 export function refusalTests({ it, expect }: TestRunner, { create }: Subject): void {
   for (const { what, code, isRetryable, retryAfterMs, script } of refusals) {
-    it(`${what}: fails with ${code}, without the key in anything printable`, async () => {
+    it(`fails with ${code} without exposing the key: ${what}`, async () => {
       const key = await keyOf(create(faultFetch({})))
       const fetch = faultFetch(script(key))
       const outcome = await callModel(create(fetch), what)
@@ -73,13 +73,13 @@ export function refusalTests({ it, expect }: TestRunner, { create }: Subject): v
     })
   }
 
-  it('tells fetch not to follow redirects, because the key would go along', async () => {
+  it('does not let fetch follow redirects, because they would forward the key', async () => {
     const fetch = faultFetch({ status: 500 })
     await callModel(create(fetch), 'redirect')
     expect(fetch.calls.some((call) => call.redirect === 'follow')).toBe(false)
   })
 
-  it('sends exactly what encode returns, and encode shows the key in no redacted place', async () => {
+  it('sends exactly what encode returns, and redacts the key in the output of encode', async () => {
     const fetch = faultFetch({ status: 500 })
     const model = create(fetch)
     const key = await keyOf(model)

@@ -48,7 +48,7 @@ function serving(fixture: ProviderFixture, fault: Partial<FaultScript> = {}): Fa
 }
 
 function failureTest({ it, expect }: TestRunner, { create }: StreamProviderSuiteOptions, fixture: ProviderFixture, code: string): void {
-  it(`fails with ${code}, however the bytes arrive`, async () => {
+  it(`fails with ${code} however the bytes are split`, async () => {
     for (const split of [undefined, 1, { seed: 1 }, { seed: 2 }]) {
       const fetch = faultFetch(serving(fixture, split === undefined ? {} : { split }))
       const outcome = await callModel(create(fetch), fixture.name)
@@ -87,21 +87,21 @@ function comparable(message: AssistantMessage, like: FixtureAnswer): AssistantMe
 }
 
 function eventTests({ it, expect }: TestRunner, { create, fixture, answer }: Case): void {
-  it('resolves with the answer', async () => {
+  it('resolves with the complete response', async () => {
     const fetch = faultFetch(serving(fixture))
     const message = messageOf(await callModel(create(fetch), fixture.name), fixture.name)
     expect(answerOf(message, answer)).toEqual({ thinking: '', toolCalls: [], ...answer })
     expect(fetch.openStreams).toBe(0)
   })
 
-  it('emits start first and once, with the message it resolves with', async () => {
+  it('emits start first and once, with the final message object', async () => {
     const outcome = await callModel(create(faultFetch(serving(fixture))), fixture.name)
     expect(outcome.events.filter((event) => event.type === 'start').length).toBe(1)
     const [start] = outcome.events
     expect(start?.type === 'start' && start.message === outcome.message).toBe(true)
   })
 
-  it('emits deltas that join to the blocks of the message', async () => {
+  it('emits deltas that concatenate to the message blocks', async () => {
     const outcome = await callModel(create(faultFetch(serving(fixture))), fixture.name)
     const deltas = joinedDeltas(outcome.events)
     shownContent(messageOf(outcome, fixture.name)).forEach((block, index) => {
@@ -116,7 +116,7 @@ function eventTests({ it, expect }: TestRunner, { create, fixture, answer }: Cas
     expect([...deltas.keys()]).toEqual([])
   })
 
-  it('emits each delta at the index of a block of its kind', async () => {
+  it('emits each delta with the index of a block of its type', async () => {
     const outcome = await callModel(create(faultFetch(serving(fixture))), fixture.name)
     const content = shownContent(messageOf(outcome, fixture.name))
     for (const event of outcome.events) {
@@ -128,13 +128,13 @@ function eventTests({ it, expect }: TestRunner, { create, fixture, answer }: Cas
     }
   })
 
-  it('emits nothing after it settled', async () => {
+  it('emits no events after it settles', async () => {
     const outcome = await callModel(create(faultFetch(serving(fixture))), fixture.name)
     await nextTask()
     expect(outcome.late).toBe(0)
   })
 
-  it('ignores a last frame that comes twice', async () => {
+  it('ignores a duplicate of the last frame', async () => {
     const bytes = bytesOf(fixture)
     const duplicate = { from: lastFrameStart(bytes, fixture.contentType), to: bytes.length }
     const outcome = await callModel(create(faultFetch(serving(fixture, { duplicate }))), fixture.name)
@@ -143,7 +143,7 @@ function eventTests({ it, expect }: TestRunner, { create, fixture, answer }: Cas
 }
 
 function fragmentationTests({ it, expect }: TestRunner, { create, fixture, answer }: Case): void {
-  it('gives the same message and deltas however the bytes arrive', async () => {
+  it('returns the same message and deltas however the bytes are split', async () => {
     const whole = await callModel(create(faultFetch(serving(fixture))), fixture.name)
     const expected = comparable(messageOf(whole, fixture.name), answer)
     const splits: FaultScript['split'][] = [1, 2, 3, 7, ...Array.from({ length: 100 }, (_, seed) => ({ seed }))]
@@ -155,7 +155,7 @@ function fragmentationTests({ it, expect }: TestRunner, { create, fixture, answe
     }
   })
 
-  it('settles on damaged bytes, with a message or a ProviderError', async () => {
+  it('settles with a message or a ProviderError if bytes are damaged', async () => {
     for (let seed = 0; seed < 100; seed++) {
       const random = seededRandom(seed)
       const body = bytesOf(fixture).slice()
@@ -172,7 +172,7 @@ function cutTests({ it, expect }: TestRunner, { create, fixture, answer, cuts = 
   const bytes = bytesOf(fixture)
   const terminalAt = fixture.terminal === undefined ? 0 : indexOfText(bytes, fixture.terminal)
   for (const how of ['end', 'reset'] as const) {
-    it(`cut at any byte (${how}): a retryable network error with what came, or the whole answer; never a part as success`, async () => {
+    it(`returns a retryable network error or the whole response if the stream is cut at any byte (${how})`, async () => {
       let late = 0
       for (const at of cutPlaces(bytes, cuts)) {
         const what = `${fixture.name} ${how} at ${at}`
@@ -195,7 +195,7 @@ function cutTests({ it, expect }: TestRunner, { create, fixture, answer, cuts = 
 
 function abortTests({ it, expect }: TestRunner, { create, fixture, answer }: Case): void {
   const length = bytesOf(fixture).length
-  it('aborted while it waits: cancelled, with the message so far, and the connection is closed', async () => {
+  it('rejects as cancelled with the partial message and closes the connection if aborted during a stream', async () => {
     for (const part of [0, 0.25, 0.5, 0.75]) {
       const what = `${fixture.name} aborted after ${part}`
       const controller = new AbortController()
@@ -212,7 +212,7 @@ function abortTests({ it, expect }: TestRunner, { create, fixture, answer }: Cas
     }
   })
 
-  it('aborted before it began: cancelled, and nothing is emitted', async () => {
+  it('rejects as cancelled and emits no events if aborted before the call', async () => {
     const fetch = faultFetch(serving(fixture))
     const outcome = await callModel(create(fetch), fixture.name, AbortSignal.abort(new Error('stop')))
     expect(errorOf(outcome, fixture.name).code).toBe('cancelled')

@@ -45,7 +45,7 @@ function table({ it, expect }: TestRunner, { create }: SchemaValidatorSuiteOptio
     })
   }
 
-  it('says what was expected', () => {
+  it('describes the expected value in its issues', () => {
     const check = create().compile({ type: 'object', properties: { query: { type: 'string' }, mode: { enum: ['fast', 'slow'] } } })
     const messages = (check({ query: 5, mode: 'x' }).issues ?? []).map((issue) => issue.message).join('\n')
     for (const word of ['string', 'fast', 'slow']) expect(messages.includes(word)).toBe(true)
@@ -63,14 +63,14 @@ function refusal(validator: SchemaValidator, schema: JsonSchema): unknown {
 
 function refusals({ it, expect }: TestRunner, { create }: SchemaValidatorSuiteOptions): void {
   for (const [name, schema, pointer] of refusedSchemas) {
-    it(`refuses ${name} when it compiles`, () => {
+    it(`rejects ${name} on compile`, () => {
       const thrown = refusal(create(), schema)
       expect(PhiError.isInstance(thrown) ? thrown.code : thrown).toBe('unsupportedSchema')
       expect(String(thrown).includes(pointer)).toBe(true)
     })
   }
 
-  it('takes annotations and x- keywords', () => {
+  it('accepts annotations and x- keywords', () => {
     const annotations = {
       title: 't',
       description: 'd',
@@ -86,7 +86,7 @@ function refusals({ it, expect }: TestRunner, { create }: SchemaValidatorSuiteOp
     expect(check('1').issues === undefined).toBe(false)
   })
 
-  it('refuses a schema object that contains itself', () => {
+  it('rejects a schema object that contains itself', () => {
     const schema: { [keyword: string]: unknown } = { type: 'object' }
     schema.properties = { self: schema }
     const thrown = refusal(create(), schema)
@@ -95,7 +95,7 @@ function refusals({ it, expect }: TestRunner, { create }: SchemaValidatorSuiteOp
 }
 
 function robustness({ it, expect }: TestRunner, { create }: SchemaValidatorSuiteOptions): void {
-  it('takes frozen schemas and leaves schemas as they were', () => {
+  it('accepts frozen schemas and does not modify schemas', () => {
     const schema = Object.freeze({ type: 'object', properties: Object.freeze({ a: Object.freeze({ type: 'string' }) }) })
     const before = JSON.stringify(schema)
     expect(create().compile(schema)({ a: 1 }).issues?.length).toBe(1)
@@ -111,24 +111,24 @@ function robustness({ it, expect }: TestRunner, { create }: SchemaValidatorSuite
     expect(validator.compile({ $id: 'urn:same', type: 'number' })(1).issues).toBe(undefined)
   })
 
-  it('answers for huge nesting instead of throwing', () => {
+  it('reports issues for deeply nested values instead of throwing', () => {
     const check = create().compile({ type: 'object', properties: { next: { $ref: '#' } } })
     let value: unknown = 'end'
     for (let depth = 0; depth < 100_000; depth++) value = { next: value }
     expect(check(value).issues === undefined).toBe(false)
   })
 
-  it('answers for endless references instead of throwing', () => {
+  it('reports issues for endless references instead of throwing', () => {
     const check = create().compile({ $defs: { a: { allOf: [{ $ref: '#/$defs/a' }] } }, $ref: '#/$defs/a' })
     expect(check(1).issues === undefined).toBe(false)
   })
 
-  it('answers for long arrays of wrong items', () => {
+  it('reports issues for long arrays of invalid items', () => {
     const check = create().compile({ type: 'array', items: { type: 'string' } })
     expect(check(Array.from({ length: 150_000 }, () => 0)).issues === undefined).toBe(false)
   })
 
-  it('changes no prototype', () => {
+  it('does not modify prototypes', () => {
     const check = create().compile({ type: 'object', additionalProperties: { type: 'object' } })
     check(JSON.parse('{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}'))
     expect(Reflect.get({}, 'polluted')).toBe(undefined)

@@ -19,7 +19,7 @@ export function damageTests(runner: TestRunner, options: SessionStoreSuiteOption
 }
 
 function readingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions, damage: Damage): void {
-  it('keeps everything before a torn end, says so, and goes on from there', async () => {
+  it('preserves records before a torn end, reports the damage and appends after them', async () => {
     const { store } = await storesOf(options)
     await writeThree(store)
     await damage('s1', (lines) => [...lines.slice(0, 2), lines.at(-1)?.slice(0, 30) ?? ''])
@@ -33,7 +33,7 @@ function readingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     expect([notesIn(repaired.records), repaired.damage]).toEqual([['1', '2', 'new'], undefined])
   })
 
-  it('keeps everything before a damaged record, says so, and goes on from there', async () => {
+  it('preserves records before a damaged one, reports the damage and appends after them', async () => {
     const { store } = await storesOf(options)
     await writeThree(store)
     await damage('s1', (lines) => lines.map((line, index) => (index === 1 ? line.replace('note', 'nota') : line)))
@@ -47,7 +47,7 @@ function readingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     expect([notesIn(repaired.records), repaired.damage]).toEqual([['1', 'new'], undefined])
   })
 
-  it('says that nothing can be read where that is so, and still saves and deletes', async () => {
+  it('reports an unreadable session, and can still replace and delete it', async () => {
     const { store } = await storesOf(options)
     await writeThree(store)
     await damage('s1', (lines) => lines.map((line) => line.slice(1)))
@@ -59,7 +59,7 @@ function readingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     expect(await store.delete('s1')).toBe(true)
   })
 
-  it('keeps records of unknown types, byte for byte, also when the session is saved', async () => {
+  it('preserves records of unknown types byte for byte, even after a save', async () => {
     const { store } = await storesOf(options)
     await writeThree(store)
     const body = '{"number":12345678901234567890,"twice":1,"twice":2}'
@@ -80,7 +80,7 @@ function readingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     expect(await store.load('s1')).toEqual(sampleSession('s1'))
   })
 
-  it('reads what a newer version has written, but refuses to write there', async () => {
+  it('reads records of a newer version but does not write to the session', async () => {
     const { store } = await storesOf(options)
     await writeThree(store)
     await damage('s1', (lines) =>
@@ -103,7 +103,7 @@ function newerLayoutTests({ it, expect }: TestRunner, options: SessionStoreSuite
     'an end that is cut': () => '{"v":3,"n":3,"p":[1,',
   }
   for (const [name, line] of Object.entries(layouts)) {
-    it(`does not take lines of a newer version for damage: ${name}`, async () => {
+    it(`does not report lines of a newer version as damage: ${name}`, async () => {
       const { store } = await storesOf(options)
       await writeThree(store)
       await damage('s1', (lines) => [...lines.slice(0, 2), line()])
@@ -118,7 +118,7 @@ function newerLayoutTests({ it, expect }: TestRunner, options: SessionStoreSuite
     })
   }
 
-  it('takes a damaged version for damage', async () => {
+  it('reports a damaged version field as corruption', async () => {
     const { store } = await storesOf(options)
     await writeThree(store)
     await damage('s1', (lines) => lines.map((line, index) => (index === 1 ? line.replace('"v":1', '"v":3') : line)))
@@ -129,7 +129,7 @@ function newerLayoutTests({ it, expect }: TestRunner, options: SessionStoreSuite
 }
 
 function salvageTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions, damage: Damage): void {
-  it('salvages what is behind a damaged record, and says where it was', async () => {
+  it('salvages records after a damaged one and reports its line', async () => {
     const { store } = await storesOf(options)
     await writeThree(store)
     await (await store.open('s1', agent)).append([note('4')])
@@ -143,7 +143,7 @@ function salvageTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     expect(await refusalOf(store.salvage('nobody'))).toBe('notFound')
   })
 
-  it('salvages what is left of a session that was saved', async () => {
+  it('salvages the readable part of a saved session', async () => {
     const { store } = await storesOf(options)
     await store.save(sampleSession('s1'))
     await damage('s1', (lines) => lines.map((line, index) => (index === 1 ? line.replace('Hello', 'Hallo') : line)))

@@ -16,7 +16,7 @@ export function importTests(runner: TestRunner, options: SessionStoreSuiteOption
 }
 
 function wholeTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
-  it('takes in a session as text, and puts it in the place of another one', async () => {
+  it('imports a session and replaces an existing one', async () => {
     const { store, other, written, listed } = await storesOf(options)
     const text = await exported(['new', 'newer'])
     await importSession(store, text)
@@ -34,7 +34,7 @@ function wholeTests({ it, expect }: TestRunner, options: SessionStoreSuiteOption
     expect([await exportSession(store, 's1'), await store.listIds()]).toEqual([replacing, ['s1']])
   })
 
-  it('goes on from what was taken in', async () => {
+  it('appends to an imported session', async () => {
     const { store, other, written } = await storesOf(options)
     await store.save(sampleSession('s1'))
     await written()
@@ -63,7 +63,7 @@ function cutTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions)
     return found
   }
 
-  it('has the old session until the last line of the new one is there, wherever an import was cut off', async () => {
+  it('preserves the old session until the import that replaces it is complete', async () => {
     const { store } = await storesOf(options)
     const writer = await store.open('s1', { agentId: 'agent-1' })
     await writer.append([note('old'), note('older')])
@@ -84,7 +84,7 @@ function cutTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions)
     expect(notesIn((await store.tail('s1')).records)).toEqual(['old', 'older', 'next'])
   })
 
-  it('runs nothing from an import that was cut off, and takes it in again', async () => {
+  it('does not run calls from an interrupted import, and accepts the import again', async () => {
     const { store } = await storesOf(options)
     const text = await withUnfinishedCall()
     await importSession(store, text)

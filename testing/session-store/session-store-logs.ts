@@ -14,7 +14,7 @@ export function logTests(runner: TestRunner, options: SessionStoreSuiteOptions):
 }
 
 function beginningTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
-  it('creates a session with its first record, not when it is opened', async () => {
+  it('creates a session with the first record, not on open', async () => {
     const { store, other, written, listed } = await storesOf(options)
     const writer = await store.open('s1', agent)
     expect([writer.sessionId, writer.records.length, writer.damage]).toEqual(['s1', 0, undefined])
@@ -34,7 +34,7 @@ function beginningTests({ it, expect }: TestRunner, options: SessionStoreSuiteOp
     await writer.close()
   })
 
-  it('is as before when a writer goes that wrote nothing', async () => {
+  it('does not change the session if a writer closes without writing', async () => {
     const { store, other, written, listed } = await storesOf(options)
     await (await store.open('s1', agent)).close()
     await written()
@@ -49,7 +49,7 @@ function beginningTests({ it, expect }: TestRunner, options: SessionStoreSuiteOp
     expect(notesIn((await other.tail('s1')).records)).toEqual(['x'])
   })
 
-  it('gives a writer what comes after the last record that it knows, and all of a log that ends before it', async () => {
+  it('returns records after the given position to a writer, or all records if the log is shorter', async () => {
     const { store, other, written, listed } = await storesOf(options)
     const first = await store.open('s1', agent)
     await first.append([beginning('agent-1'), ...numbers(2, 5).map(note)])
@@ -83,7 +83,7 @@ function beginningTests({ it, expect }: TestRunner, options: SessionStoreSuiteOp
     expect(notesIn((await other.tail('s1')).records)).toEqual(['a', 'b', 'c'])
   })
 
-  it('goes on where the writer before it ended', async () => {
+  it('continues after the last record of the previous writer', async () => {
     const { store, other, written } = await storesOf(options)
     const epochs: number[] = []
     for (let round = 0; round < 4; round++) {
@@ -100,7 +100,7 @@ function beginningTests({ it, expect }: TestRunner, options: SessionStoreSuiteOp
     expect(epochs).toEqual([...new Set(epochs)].toSorted((a, b) => a - b))
   })
 
-  it('goes on from a session that was saved, and loads what that amounts to', async () => {
+  it('appends to a saved session and loads the combined result', async () => {
     const { store, other, written } = await storesOf(options)
     await store.save(sampleSession('s1'))
     await written()
@@ -116,7 +116,7 @@ function beginningTests({ it, expect }: TestRunner, options: SessionStoreSuiteOp
 }
 
 function appendTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
-  it('acknowledges what every reader can see from then on', async () => {
+  it('acknowledges a record only when every reader can see it', async () => {
     const { store, other, written } = await storesOf(options)
     const writer = await store.open('s1', agent)
     for (const count of numbers(1, 10)) {
@@ -127,7 +127,7 @@ function appendTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptio
     await writer.close()
   })
 
-  it('keeps the order of calls that do not wait for each other, and acknowledges them in that order', async () => {
+  it('stores and acknowledges concurrent appends in call order', async () => {
     const { store, other, written } = await storesOf(options)
     const writer = await store.open('s1', agent)
     const acknowledged: number[] = []
@@ -143,7 +143,7 @@ function appendTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptio
     await writer.close()
   })
 
-  it('keeps any JSON value', async () => {
+  it('stores any JSON value', async () => {
     const { store, other, written } = await storesOf(options)
     const values: JsonValue[] = [
       null,
@@ -165,7 +165,7 @@ function appendTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptio
     expect(notesIn((await other.tail('s1')).records)).toEqual(values)
   })
 
-  it('keeps bodies of megabytes', async () => {
+  it('stores records of several megabytes', async () => {
     const { store, other, written } = await storesOf(options)
     const large = `${'é😀x'.repeat(300_000)}.`
     const writer = await store.open('s1', agent)
@@ -176,7 +176,7 @@ function appendTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptio
     expect([found.length, found[0], found[1] === large, found[2]]).toEqual([3, 'before', true, 'after'])
   })
 
-  it('writes what was accepted when it is closed, and nothing afterwards', async () => {
+  it('flushes accepted records on close and rejects later ones', async () => {
     const { store, other, written } = await storesOf(options)
     const writer = await store.open('s1', agent)
     const accepted = writer.append([note('accepted')])
@@ -186,7 +186,7 @@ function appendTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptio
     expect(notesIn((await other.tail('s1')).records)).toEqual(['accepted'])
   })
 
-  it('refuses what is no JSON, and whatever follows it', async () => {
+  it('rejects a non-JSON value and all later appends', async () => {
     const { store, other, written } = await storesOf(options)
     const writer = await store.open('s1', agent)
     const circle: JsonValue[] = []
@@ -200,7 +200,7 @@ function appendTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptio
 }
 
 function tailTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
-  it('gives what comes after a cursor, also while somebody writes', async () => {
+  it('returns records after a cursor, even while a writer is active', async () => {
     const { store, other, written } = await storesOf(options)
     const writer = await store.open('s1', agent)
     await writer.append(numbers(1, 5).map(note))
@@ -216,7 +216,7 @@ function tailTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions
     await writer.close()
   })
 
-  it('gives the same records from any cursor when several writers have followed each other', async () => {
+  it('returns the same records from any cursor after several writers', async () => {
     const { store, other, written } = await storesOf(options)
     for (const round of [0, 1, 2]) {
       const writer = await store.open('s1', agent)
@@ -232,7 +232,7 @@ function tailTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions
     expect(notesIn((await other.tail('s1', { after: 7, last: 5 })).records)).toEqual([8, 9])
   })
 
-  it('gives a reader in the middle all of a session that was saved anew', async () => {
+  it('returns the whole session to a reader if a save replaced it', async () => {
     const { store, other, written } = await storesOf(options)
     const writer = await store.open('s1', agent)
     await writer.append(numbers(1, 5).map(note))

@@ -17,7 +17,7 @@ export function mediaTests(runner: TestRunner, options: SessionStoreSuiteOptions
 }
 
 function keepingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
-  it('keeps the bytes of media beside the log, once, and names them in its records', async () => {
+  it('stores media once outside the log and references it by hash', async () => {
     const { store, other, written } = await storesOf(options)
     const { bytes, block, hash } = await sampleFile(3_000_000)
     const writer = await store.open('s1', { agentId: 'agent-1' })
@@ -39,7 +39,7 @@ function keepingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     expect(await refusalOf(other.blob('s2', hash))).toBe('notFound')
   })
 
-  it('leaves small media, and what is no base64, where they are', async () => {
+  it('stores small media and invalid base64 inline', async () => {
     const { store, other, written } = await storesOf(options)
     const { block } = await sampleFile((inlineMediaChars / 4) * 3)
     const foreign: FileContent = { type: 'file', mimeType: 'application/x-old', data: '?'.repeat(inlineMediaChars + 4) }
@@ -50,7 +50,7 @@ function keepingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     expect(mediaIn((await other.tail('s1')).records)).toEqual([block, foreign])
   })
 
-  it('gives a whole session with its bytes, and takes it back', async () => {
+  it('loads a session with its media and saves it again', async () => {
     const { store, other, written } = await storesOf(options)
     const { block, hash } = await sampleFile(100_000)
     const session = sampleSession('s1')
@@ -70,7 +70,7 @@ function keepingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     expect([await refusalOf(other.blob('s2', hash)), await refusalOf(other.blob('s1', hash))]).toEqual(['notFound', isKept])
   })
 
-  it('goes on from a session with media, and deletes their bytes with it', async () => {
+  it('appends to a session with media and deletes the media with the session', async () => {
     const { store, other, written } = await storesOf(options)
     if (store.promises.media === undefined) return
     const { block, bytes, hash } = await sampleFile(100_000)
@@ -89,7 +89,7 @@ function keepingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
 }
 
 function lateWriterTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
-  it('keeps bytes that a writer which has read the end alone does not see', async () => {
+  it('preserves media that a writer with a partial log does not see', async () => {
     const { store, other, written } = await storesOf(options)
     if (store.promises.media === undefined) return
     const { block, bytes, hash } = await sampleFile(100_000)
@@ -107,7 +107,7 @@ function lateWriterTests({ it, expect }: TestRunner, options: SessionStoreSuiteO
 }
 
 function movingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
-  it('takes media from a session that it goes on from', async () => {
+  it('copies media from the session named in mediaFrom', async () => {
     const { store, other, written } = await storesOf(options)
     if (store.promises.media === undefined) return
     const { block, bytes, hash } = await sampleFile(100_000)
@@ -124,7 +124,7 @@ function movingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptio
     expect(sameBytes(await other.blob('s2', hash), bytes)).toBe(true)
   })
 
-  it('gives a session with media as text, and takes in all of it or nothing', async () => {
+  it('exports a session with media and imports it completely or not at all', async () => {
     const { store, other, written } = await storesOf(options)
     const { block, bytes, hash } = await sampleFile(100_000)
     await append(store, 's1', messageWith(block), messageWith(block))

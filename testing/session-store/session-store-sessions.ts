@@ -26,14 +26,14 @@ const loopStart: SessionEntry = {
 }
 
 function savingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
-  it('loads what was saved', async () => {
+  it('loads a saved session', async () => {
     const { store, other, written } = await storesOf(options)
     await store.save(sampleSession('s1'))
     await written()
     expect(await other.load('s1')).toEqual(sampleSession('s1'))
   })
 
-  it('replaces the session on the next save', async () => {
+  it('replaces the session on each save', async () => {
     const { store, other, written, listed } = await storesOf(options)
     for (const text of ['first', 'second', 'third']) {
       await store.save(sampleSession('s1', text))
@@ -44,7 +44,7 @@ function savingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptio
     expect(await other.listIds()).toEqual(['s1'])
   })
 
-  it('stores a copy: changing the argument during or after the save has no effect', async () => {
+  it('stores a copy, so that later changes to the argument have no effect', async () => {
     const { store, written } = await storesOf(options)
     const mine = sampleSession('s1')
     const saving = store.save(mine)
@@ -56,7 +56,7 @@ function savingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptio
     expect(await store.load('s1')).toEqual(sampleSession('s1'))
   })
 
-  it('loads a copy: changing it has no effect', async () => {
+  it('loads a copy, so that changes to it have no effect', async () => {
     const { store, written } = await storesOf(options)
     await store.save(sampleSession('s1'))
     await written()
@@ -66,7 +66,7 @@ function savingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptio
     expect(await store.load('s1')).toEqual(sampleSession('s1'))
   })
 
-  it('keeps sessions saved at the same time apart', async () => {
+  it('saves several sessions concurrently', async () => {
     const { store, other, written, listed } = await storesOf(options)
     const ids = Array.from({ length: 20 }, (_, index) => `s${index}`)
     await Promise.all(ids.map((id) => store.save(sampleSession(id, id))))
@@ -78,7 +78,7 @@ function savingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptio
 }
 
 function listTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
-  it('lists nothing when it is empty', async () => {
+  it('lists no sessions if the store is empty', async () => {
     const { store } = await storesOf(options)
     expect([await store.listIds(), await store.listForAgent('agent-1')]).toEqual([[], []])
   })
@@ -109,7 +109,7 @@ function listTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions
     expect(await other.listForAgent('nobody')).toEqual([])
   })
 
-  it('lists a session that was saved again for the agent it has now', async () => {
+  it('lists a session only under its latest agent after a save', async () => {
     const { store, other, written, listed } = await storesOf(options)
     for (const agent of ['one', 'two']) {
       await store.save(sampleSession('a', 'Hello', agent))
@@ -126,7 +126,7 @@ function withoutTimes({ createdAt: _, lastActiveAt: __, ...rest }: SessionSummar
 }
 
 function summaryTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
-  it('tells title, times and counts of a session', async () => {
+  it('lists title, times and counts for each session', async () => {
     const { store, other, written, listed } = await storesOf(options)
     const before = Date.now() - 1000
     const writer = await store.open('live', { agentId: 'agent-1' })
@@ -153,7 +153,7 @@ function summaryTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
       expect([lastActiveAt >= before, lastActiveAt <= Date.now() + 60_000, error]).toEqual([true, true, undefined])
   })
 
-  it('goes on counting where the writer before it ended', async () => {
+  it('continues the message count of the previous writer', async () => {
     const { store, other, written, listed } = await storesOf(options)
     for (const text of ['one', 'two', 'three']) {
       const writer = await store.open('s1', { agentId: 'agent-1' })
@@ -166,7 +166,7 @@ function summaryTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     expect([summary?.title, summary?.messages]).toEqual(['one', 3])
   })
 
-  it('gives every session once, page by page', async () => {
+  it('lists every session exactly once across pages', async () => {
     const { store, other, written, listed } = await storesOf(options)
     const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
     for (const id of ids) {
@@ -189,7 +189,7 @@ function summaryTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     expect([rest.sessions.map(({ sessionId }) => sessionId), rest.nextCursor]).toEqual([['c', 'a'], undefined])
   })
 
-  it('lists those whose ids begin so, and those that stand so, page by page', async () => {
+  it('filters lists by id prefix and status across pages', async () => {
     const { store, other, written, listed } = await storesOf(options)
     const prefix = `user-${'a'.repeat(32)}.`
     for (const [at, id] of ['1', '2', '3', '4', '5', '6'].entries()) {
@@ -217,7 +217,7 @@ function summaryTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     expect(await pages({ status: 'waiting' })).toEqual([[]])
   })
 
-  it('goes on with its pages when the last session of one was active since, or deleted', async () => {
+  it('continues paging if the session at the cursor was updated or deleted', async () => {
     const { store, other, written, listed } = await storesOf(options)
     for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) {
       await store.save(sampleSession(id))
@@ -237,7 +237,7 @@ function summaryTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     expect((await other.list({ cursor: afterC })).sessions.map(({ sessionId }) => sessionId)).toEqual(['b', 'a'])
   })
 
-  it('tells how the last loop of a session stands', async () => {
+  it('lists the status of the last loop', async () => {
     const { store, other, written, listed } = await storesOf(options)
     const status = async (entry: SessionEntry) => {
       const writer = await store.open('s1', { agentId: 'agent-1' })
@@ -256,7 +256,7 @@ function summaryTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     expect(await status({ type: 'loopEnd', status: 'completed', usage })).toBe('idle')
   })
 
-  it('names a session, also one that goes on', async () => {
+  it('renames a session and preserves the title in later writes', async () => {
     const { store, other, written, listed } = await storesOf(options)
     await store.save(sampleSession('s1'))
     await written()
@@ -281,12 +281,12 @@ function summaryTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
 }
 
 function deletionTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
-  it('refuses an unknown id with notFound', async () => {
+  it('rejects unknown ids with notFound', async () => {
     const { store } = await storesOf(options)
     expect([await refusalOf(store.load('nobody')), await refusalOf(store.tail('nobody'))]).toEqual(['notFound', 'notFound'])
   })
 
-  it('deletes, and says whether there was something to delete', async () => {
+  it('deletes a session and returns whether it existed', async () => {
     const { store, other, written, listed } = await storesOf(options)
     for (const id of ['s1', 's2']) await store.save(sampleSession(id))
     await written()
@@ -299,7 +299,7 @@ function deletionTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpt
     expect(await other.listIds()).toEqual(['s2'])
   })
 
-  it('begins anew with the id of a deleted session', async () => {
+  it('reuses the id of a deleted session', async () => {
     const { store, other, written } = await storesOf(options)
     await store.save(sampleSession('s1', 'first'))
     await written()
@@ -312,7 +312,7 @@ function deletionTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpt
 }
 
 function idTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
-  it('takes every id the rule allows, and tells upper from lower case', async () => {
+  it('accepts every valid id and distinguishes upper and lower case', async () => {
     const { store, other, written } = await storesOf(options)
     for (const id of goodIds) await store.save(sampleSession(id, id))
     await written()
@@ -320,7 +320,7 @@ function idTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions):
   })
 
   for (const id of badIds) {
-    it(`refuses the id ${JSON.stringify(id.slice(0, 20))} in save, load, tail, open and delete`, async () => {
+    it(`rejects the id ${JSON.stringify(id.slice(0, 20))} in save, load, tail, open and delete`, async () => {
       const { store } = await storesOf(options)
       const calls = [store.save(sampleSession(id)), store.load(id), store.tail(id), store.open(id, { agentId: 'a' }), store.delete(id)]
       for (const call of await Promise.all(calls.map(refusalOf))) expect(call).toBe('invalidId')

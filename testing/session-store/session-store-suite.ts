@@ -33,7 +33,7 @@ export function sessionStoreSuite(runner: TestRunner, options: SessionStoreSuite
 
 /** Tests old records, and sessions that belong to one user. */
 function retentionTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
-  it('deletes what is older than a moment, and says of each that it did', async () => {
+  it('prunes sessions older than a given time and logs each deletion', async () => {
     const { store, other, written, listed } = await storesOf(options)
     for (const id of ['old-1', 'old-2']) await store.save(sampleSession(id))
     await written()
@@ -58,7 +58,7 @@ function retentionTests({ it, expect }: TestRunner, options: SessionStoreSuiteOp
     expect(await store.listIds()).toEqual(isExact ? ['new'] : [])
   })
 
-  it('exports and deletes the data of one person, and of nobody else', async () => {
+  it('exports and deletes only the data of one user', async () => {
     const { store, other, written, listed } = await storesOf(options)
     for (const owner of ['ada', 'bob']) for (const id of ['s1', 's2']) await scopedSessionStore(store, owner).save(sampleSession(id, owner))
     await written()

@@ -8,7 +8,7 @@ import { type SessionStoreSuiteOptions, storesOf } from './session-store-harness
 
 /** Tests two agents in one session, which the later agent continues. */
 export function takeoverByAgentTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
-  it('lets an agent take a session over from one that is busy: it goes on with all of it, and the other one is told', async () => {
+  it("lets an agent take over a busy session and ends the other agent's run with a conflict", async () => {
     const { store, other, written } = await storesOf(options)
     const work = steppedTool()
     const older = new Agent({ model: working('old', 3), tools: [work.tool], session: store, sessionId: 's1' })
@@ -41,7 +41,7 @@ export function takeoverByAgentTests({ it, expect }: TestRunner, options: Sessio
     expect(again.messages.map(({ id }) => id)).toEqual(newer.messages.map(({ id }) => id))
   })
 
-  it('refuses an agent that takes a session for a new one, and leaves it to whoever writes it', async () => {
+  it('rejects a new agent for an existing session and lets the current writer continue', async () => {
     const { store, other, written } = await storesOf(options)
     const work = steppedTool()
     const older = new Agent({ model: working('old', 1), tools: [work.tool], session: store, sessionId: 's1' })

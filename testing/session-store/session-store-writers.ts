@@ -14,7 +14,7 @@ export function writerTests({ describe, it, expect }: TestRunner, options: Sessi
 }
 
 function takeoverTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
-  it('refuses the older of two writers, or reports the fork', async () => {
+  it('rejects the older of two writers, or reports the fork', async () => {
     const { store, other, written } = await storesOf(options)
     const older = await store.open('s1', agent)
     await older.append([note('1')])
@@ -37,7 +37,7 @@ function takeoverTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpt
     expect(notesIn((await store.tail('s1')).records)).toEqual(['1', '2', '3'])
   })
 
-  it('refuses an older writer also before the newer one has written', async () => {
+  it('rejects an older writer even before the newer one writes', async () => {
     const { store, other, written } = await storesOf(options)
     if (store.promises.conflict !== 'refused') return
     const older = await store.open('s1', agent)
@@ -49,7 +49,7 @@ function takeoverTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpt
     expect(notesIn((await other.tail('s1')).records)).toEqual(['1'])
   })
 
-  it('refuses a writer whose session was saved by somebody else', async () => {
+  it('rejects a writer after another client saves its session', async () => {
     const { store, other, written } = await storesOf(options)
     if (store.promises.conflict !== 'refused') return
     const writer = await store.open('s1', agent)
@@ -61,7 +61,7 @@ function takeoverTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpt
     expect(await other.load('s1')).toEqual(sampleSession('s1'))
   })
 
-  it('refuses a writer whose session was deleted, and does not bring it back', async () => {
+  it('rejects a writer of a deleted session and does not recreate the session', async () => {
     const { store, other, written, listed } = await storesOf(options)
     if (store.promises.conflict !== 'refused') return
     const writer = await store.open('s1', agent)
@@ -77,7 +77,7 @@ function takeoverTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpt
 
 /** Leftovers of a writer must not block the next one, or look like its data. */
 function leftoverTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
-  it('leaves the newer writer its right when an older one is closed', async () => {
+  it('lets the newer writer continue after an older one closes', async () => {
     const { store, other, written } = await storesOf(options)
     for (const { sessionId, before } of [
       { sessionId: 'new', before: [] },
@@ -97,7 +97,7 @@ function leftoverTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpt
     }
   })
 
-  it('still refuses an older writer when one that came after it has come and gone', async () => {
+  it('rejects an older writer even after a newer one has closed', async () => {
     const { store, other, written } = await storesOf(options)
     if (store.promises.conflict !== 'refused') return
     const oldest = await store.open('s1', agent)
@@ -113,7 +113,7 @@ function leftoverTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpt
     expect([notesIn(records).at(-1), records.length, damage]).toEqual(['1', writer.records.length + 1, undefined])
   })
 
-  it('begins anew with nothing of a deleted session', async () => {
+  it('creates an empty session under the id of a deleted one', async () => {
     const { store, other, written, listed } = await storesOf(options)
     const writer = await store.open('s1', agent)
     await writer.append([note('old'), note('older')])
@@ -131,7 +131,7 @@ function leftoverTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpt
     expect([notesIn(records), records.map(({ seq }) => seq), damage, await store.listIds()]).toEqual([['new'], [1], undefined, ['s1']])
   })
 
-  it('refuses the writer of a deleted session also when the session exists again', async () => {
+  it('rejects the writer of a deleted session even if the session is created again', async () => {
     const { store, other, written } = await storesOf(options)
     if (store.promises.conflict !== 'refused') return
     for (const isWritten of [true, false]) {
@@ -152,7 +152,7 @@ function leftoverTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpt
 }
 
 function raceTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
-  it('loses nothing that it acknowledged while writers take over from each other', async () => {
+  it('loses no acknowledged record while writers take over from each other', async () => {
     const { store, other, written } = await storesOf(options)
     if (store.promises.conflict !== 'refused') return
     const acknowledged: string[] = []
@@ -170,7 +170,7 @@ function raceTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions
     expect([new Set(found).size, damage]).toEqual([found.length, undefined])
   })
 
-  it('gives one of those that open at once the right to write, or reports the fork', async () => {
+  it('accepts only one of several concurrent writers, or reports the fork', async () => {
     const { store, other, written } = await storesOf(options)
     const writers = await Promise.all([store, other, store, other].map((each) => each.open('s1', agent)))
     const refusals = await Promise.all(writers.map((writer, index) => refusalOf(writer.append([note(index)]))))

@@ -294,21 +294,29 @@ describe('ctx.update and ctx.progress', () => {
   })
 
   it.each<[string, (ctx: ToolContext) => void, RegExp]>([
-    ['childEvent without an event', (ctx) => ctx.childEvent(undefined as never), /ctx\.childEvent got undefined/],
+    ['childEvent without an event', (ctx) => ctx.childEvent(undefined as never), /ctx\.childEvent does not accept undefined/],
     [
       'childEvent with an incomplete event',
       (ctx) => ctx.childEvent({ type: 'turnEnd' } as never),
-      /ctx\.childEvent got \{"type":"turnEnd"\}/,
+      /ctx\.childEvent does not accept \{"type":"turnEnd"\}/,
     ],
     [
       'childEvent without an inner event',
       (ctx) => ctx.childEvent({ type: 'childEvent', runId: 'r', loopId: 'l', sessionId: 's', seq: 1, at: 1 } as never),
-      /ctx\.childEvent got/,
+      /ctx\.childEvent does not accept/,
     ],
-    ['changeContext without a change', (ctx) => ctx.changeContext(null as never), /ctx\.changeContext got null/],
-    ['a prune of NaN tokens', (ctx) => ctx.changeContext({ type: 'prune', tokens: Number.NaN }), /ctx\.changeContext got/],
-    ['a revert without a target', (ctx) => ctx.changeContext({ type: 'revert', category: 'tangent' } as never), /ctx\.changeContext got/],
-    ['an unknown change', (ctx) => ctx.changeContext({ type: 'forget' } as never), /ctx\.changeContext got \{"type":"forget"\}/],
+    ['changeContext without a change', (ctx) => ctx.changeContext(null as never), /ctx\.changeContext does not accept null/],
+    ['a prune of NaN tokens', (ctx) => ctx.changeContext({ type: 'prune', tokens: Number.NaN }), /ctx\.changeContext does not accept/],
+    [
+      'a revert without a target',
+      (ctx) => ctx.changeContext({ type: 'revert', category: 'tangent' } as never),
+      /ctx\.changeContext does not accept/,
+    ],
+    [
+      'an unknown change',
+      (ctx) => ctx.changeContext({ type: 'forget' } as never),
+      /ctx\.changeContext does not accept \{"type":"forget"\}/,
+    ],
     ['a charge of NaN', (ctx) => ctx.budget.charge({ input: Number.NaN } as never, {} as never), /budget\.charge: input is NaN/],
     ['a charge of undefined', (ctx) => ctx.budget.charge(undefined as never, undefined as never), /budget\.charge: input is undefined/],
     ['a negative charge', (ctx) => ctx.budget.charge({ ...emptyUsage(), output: -1 }, rates), /budget\.charge: output is -1/],
