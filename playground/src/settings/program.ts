@@ -75,7 +75,7 @@ function mcpCode({ mcpServers, model, asksBeforeWriting }: Settings) {
 
 const scriptedModel = {
   imports: "import { scripted } from 'phi-core/testing'",
-  code: "// No key and no network: the answers are prepared.\nconst model = scripted([{ text: 'Hello from a scripted model.' }])",
+  code: "// No key and no network: the responses are scripted.\nconst model = scripted([{ text: 'Hello from a scripted model.' }])",
 }
 
 function realModel(call: FactoryCall) {

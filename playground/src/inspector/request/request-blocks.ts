@@ -84,7 +84,7 @@ function headReach(diff: RequestDiff | undefined): number {
 
 function messageBlock(message: Message, origin: BlockProvenance = { kind: 'unknown' }) {
   const isSent = message.role !== 'assistant' || message.stopReason !== 'error'
-  const failed = { origin: 'failed response', detail: 'not sent: the model is asked again without it' }
+  const failed = { origin: 'failed response', detail: 'not sent: the next request omits it' }
   return {
     ...(isSent ? originOf(origin, message) : failed),
     role: message.role,
