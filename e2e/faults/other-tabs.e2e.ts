@@ -92,9 +92,7 @@ test('renames a running conversation only in the tab that runs it', everywhere, 
   await expect(page.getByTestId('stored-session')).toContainText('A good name')
   const other = await tabAt(context, quickPage)
   await rename(other, 'A good name', 'A bad name')
-  await expect(other.getByTestId('notice')).toContainText(
-    'Not renamed: Cannot rename this conversation: another tab has it open. Rename it there.',
-  )
+  await expect(other.getByTestId('notice')).toContainText('Not renamed: Another tab has this conversation open. Rename it there.')
   end()
   await expect(page.getByText('The first half and the second.')).toBeVisible()
   await expect(status(page)).toHaveAttribute('data-status', 'completed')

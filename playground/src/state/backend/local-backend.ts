@@ -148,7 +148,7 @@ export class LocalBackend implements Backend {
   async rename(sessionId: string, title: string): Promise<void> {
     const agent = this.#agents.get(sessionId)
     if (agent !== undefined) await agent.rename(title)
-    else if (await this.isOpen(sessionId)) throw new Error('Cannot rename this conversation: another tab has it open. Rename it there.')
+    else if (await this.isOpen(sessionId)) throw new Error('Another tab has this conversation open. Rename it there.')
     else await (await this.#kept.load()).store.rename(sessionId, title)
   }
 
