@@ -158,8 +158,12 @@ export interface PromptOptions<Output = unknown, Context = unknown> extends Requ
   responseFormat?: ResponseFormatInput<Output>
 }
 
-/** Run options as rest arguments. `context` is required if one of the agent's tools declares it. */
-export type RunArguments<Output, Context, More = unknown> = unknown extends Context
+/** Run options as rest arguments. `context` is required if one of the agent's tools declares it and the agent has no default value. */
+export type RunArguments<Output, Context, Default = undefined, More = unknown> = unknown extends (
+  undefined extends Default
+    ? Context
+    : unknown
+)
   ? [options?: PromptOptions<Output, Context> & More]
   : [options: PromptOptions<Output, Context> & { context: Context } & More]
 

@@ -36,7 +36,8 @@ import type { RunHandle } from './run-handle.ts'
 
 /**
  * A conversation with a model that can use tools: one history, one model, one run at a time. `Output` is the output type of
- * `responseFormat`. `Tools` and `Data` contain types for clients: see `InferTools`, `InferData`. `Context` is the `context` type of the tools.
+ * `responseFormat`. `Tools` and `Data` contain types for clients: see `InferTools`, `InferData`. `Context` is the `context` type of the tools,
+ * and `Default` the type of the default context.
  *
  * **Contract**
  * - `prompt` and `continueLoop` return immediately. During a run they throw `AgentBusyError` and change nothing.
@@ -56,6 +57,7 @@ export class Agent<
   Tools extends readonly AgentTool[] = readonly AgentTool[],
   Context = ContextOf<Tools>,
   Data extends DataSchemas = DataSchemas,
+  Default = undefined,
 > {
   // Phantom properties for type inference. Never set at runtime.
   declare readonly '~tools'?: TypesOfTools<Tools[number]>
@@ -70,7 +72,7 @@ export class Agent<
   #run: RunHandle | undefined
 
   /** Throws `ConfigError` without a model, or for an invalid option. */
-  constructor(options: AgentOptions<Output, Tools, Context, Data>) {
+  constructor(options: AgentOptions<Output, Tools, Context, Data> & { context?: Default & ContextOf<Tools> }) {
     checkAgentOptions(options)
     const { messages = [], agentId, sessionId, owns = [], sharedState, ...settings } = options
     this.#owned = owns
@@ -83,7 +85,7 @@ export class Agent<
   // Running
 
   /** Sends input to the model and returns the run. Throws `AgentBusyError`, and `ConfigError` `emptyPrompt` for input without content. */
-  prompt<Answer = Output>(input: PromptInput, ...[options = {}]: RunArguments<Answer, Context>): AgentRun<NoInfer<Answer>> {
+  prompt<Answer = Output>(input: PromptInput, ...[options = {}]: RunArguments<Answer, Context, Default>): AgentRun<NoInfer<Answer>> {
     this.#assertIdle()
     return this.#begin(promptStart(toMessages(input)), options)
   }
@@ -102,7 +104,7 @@ export class Agent<
    * Sends input regardless of the last message: prompts after a finished response, otherwise continues. Requests pending approvals first,
    * then sends `input`. Throws like `prompt`.
    */
-  send<Answer = Output>(input: PromptInput, ...[options = {}]: RunArguments<Answer, Context>): AgentRun<NoInfer<Answer>> {
+  send<Answer = Output>(input: PromptInput, ...[options = {}]: RunArguments<Answer, Context, Default>): AgentRun<NoInfer<Answer>> {
     this.#assertIdle()
     return this.#begin(sendStart(toMessages(input), this.#conversation.context), options)
   }
@@ -122,7 +124,7 @@ export class Agent<
    * - Uses the model and settings of the original prompt, overridden by `options`.
    * - Throws like `continueLoop`, and `ConfigError` `emptyHistory` or `unknownMessage`. On an error, nothing changes.
    */
-  regenerate<Answer = Output>(...[given = {}]: RunArguments<Answer, Context, { messageId?: string }>): AgentRun<NoInfer<Answer>> {
+  regenerate<Answer = Output>(...[given = {}]: RunArguments<Answer, Context, Default, { messageId?: string }>): AgentRun<NoInfer<Answer>> {
     this.#assertIdle()
     checkOptions(given, anObject)
     const { messageId, ...options } = given
@@ -143,7 +145,7 @@ export class Agent<
   editAndResend<Answer = Output>(
     messageId: string,
     input: PromptInput,
-    ...[options = {}]: RunArguments<Answer, Context>
+    ...[options = {}]: RunArguments<Answer, Context, Default>
   ): AgentRun<NoInfer<Answer>> {
     this.#assertIdle()
     const at = this.#conversation.userMessageAt(messageId)

@@ -167,6 +167,27 @@ describe('types of the context', () => {
     expect(model.provider.requests[0]?.systemPrompt).toBe('For acme.')
   })
 
+  it('does not require a context that the agent has by default', async () => {
+    const agent = new Agent({
+      model: scripted([{ text: 'a' }, { text: 'b' }]),
+      tools: [orders],
+      context,
+      systemPrompt: (turn) => `For ${turn.context.tenant}.`,
+    })
+    await agent.prompt('Go.').result
+    await agent.send('Go on.').result
+    const regenerated = () => [agent.regenerate(), agent.editAndResend('m1', 'Go.')]
+    // @ts-expect-error A context still has the type that `orders` declares.
+    const wrong = () => agent.prompt('Go.', { context: { tenant: 1 } })
+    // @ts-expect-error So does the default value.
+    const wrongDefault = () => new Agent({ model, tools: [orders], context: { tenant: 'acme' } })
+    // @ts-expect-error `undefined` is no default value.
+    const none = () => new Agent({ model, tools: [orders], context: undefined }).prompt('Go.')
+    const anyAgent: Agent = agent
+    expect([regenerated, wrong, wrongDefault, none, anyAgent]).toHaveLength(5)
+    expect(agent.messages).toHaveLength(4)
+  })
+
   it('accepts any value or none if no tool declares a context type', async () => {
     const agent = new Agent({ model, tools: [plain] })
     await agent.prompt('Go.').result
