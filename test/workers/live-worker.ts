@@ -37,6 +37,7 @@ const scripts: Record<string, Script> = {
   once: ({ messages }) => (messages.some((message) => message.role === 'toolResult') ? { text: 'done' } : call),
 }
 scripts.twice = scripts.once ?? []
+scripts.awaiting = scripts.once ?? []
 
 export class Conversation extends LiveSessionObject<Bindings> {
   protected override readonly keepAliveMs: number = 100
@@ -45,6 +46,8 @@ export class Conversation extends LiveSessionObject<Bindings> {
   readonly #storage: ObjectState['storage']
   #open: () => void = () => undefined
   readonly #gate: Promise<void>
+  /** The reasons for which this object was asked for a context without a client. */
+  readonly #asked: string[] = []
 
   constructor(state: ObjectState & { abort(reason: string): void }, env: Bindings) {
     super(state, env)
@@ -69,8 +72,10 @@ export class Conversation extends LiveSessionObject<Bindings> {
     return { model: scripted(scripts[kind] ?? [], { gate, delayMs: kind === 'turns' ? 50 : 0 }), tools: [this.#work(kind)] }
   }
 
-  /** The token of the client that starts the run; without a client, the reason. */
-  protected override context(request: Request | undefined, { reason }: { reason: string }): unknown {
+  /** The token of the client that starts the run; without a client, the reason, which `awaiting` waits for. */
+  protected override async context(request: Request | undefined, { reason, sessionId }: { reason: string; sessionId: string }) {
+    if (request === undefined) this.#asked.push(reason)
+    if (request === undefined && sessionId.startsWith('awaiting')) await this.#gate
     return request?.headers.get('x-token') ?? reason
   }
 
@@ -81,7 +86,7 @@ export class Conversation extends LiveSessionObject<Bindings> {
       label: 'Work',
       description: 'Works.',
       parameters: { type: 'object', properties: {} },
-      idempotent: kind === 'twice',
+      idempotent: kind === 'twice' || kind === 'awaiting',
       execute: async (_args, ctx) => {
         await this.#storage.put('contexts', [...((await this.#storage.get<unknown[]>('contexts')) ?? []), ctx.context])
         const executions = ((await this.#storage.get<number>('executions')) ?? 0) + 1
@@ -114,6 +119,8 @@ export class Conversation extends LiveSessionObject<Bindings> {
         return Response.json(this.state.storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '~_cf%' ESCAPE '~'").toArray())
       case '/test/contexts':
         return Response.json((await this.#storage.get<unknown[]>('contexts')) ?? [])
+      case '/test/asked':
+        return Response.json(this.#asked)
       case '/test/executions':
         return Response.json((await this.#storage.get<number>('executions')) ?? 0)
       default:

@@ -134,6 +134,14 @@ export class LiveSession {
     return isLeft && (await this.continuedRun()) !== undefined
   }
 
+  /** Like `recover`, but resolves early if the run waits for its context, so that requests are not delayed. */
+  beginRecovery(): Promise<void> {
+    const recovering = this.recover()
+    // The next request retries a recovery that fails later.
+    recovering.catch(() => undefined)
+    return this.#agent.settledOrLate(recovering)
+  }
+
   /** Takes ownership of the log. Earlier writers can no longer append, so later reads are complete. */
   claim(): Promise<void> {
     this.#claim ??= this.recorded.claim().catch((error: unknown) => {

@@ -16,6 +16,9 @@ const stoppedFirst: Problem = {
   detail: 'The session was stopped before the context of this run was created. Send the request again.',
 }
 
+/** Maximum milliseconds that a request waits for the context of an interrupted run. A fast context makes the resumed run visible. */
+const requestWaitMs = 500
+
 /** A run, and the length of the agent's history at its start. */
 interface BegunRun {
   run: AgentRun
@@ -53,6 +56,9 @@ export class SessionAgent {
   #context: ContextedRun | undefined
   /** Whether a run waits for its context. */
   #isAsking = false
+  /** Whether a run has waited for its context for longer than `requestWaitMs`. */
+  #isLate = false
+  readonly #onLate = new Set<() => void>()
   /** Aborts when the session is stopped. */
   #stopped = new AbortController()
   /** The state of that run's calls. */
@@ -98,6 +104,17 @@ export class SessionAgent {
       }
     })
     return Promise.race([context, stopped]).finally(() => leave())
+  }
+
+  /** Resolves when `work` has settled, or when a run waits for its context for too long. Rejects with `work`. */
+  async settledOrLate(work: Promise<unknown>): Promise<void> {
+    if (this.#isLate) return
+    let leave = (): void => undefined
+    const late = new Promise<void>((resolve) => {
+      this.#onLate.add(resolve)
+      leave = () => this.#onLate.delete(resolve)
+    })
+    await Promise.race([work, late]).finally(leave)
   }
 
   /** Prevents runs from waiting for their context until the returned function is called. Rejects waiting runs with `problem`. */
@@ -255,10 +272,16 @@ export class SessionAgent {
   /** Returns the context of a run that is resumed. Reads do not wait for it. */
   async #contextFor(reason: 'queued' | 'recover'): Promise<RunContext> {
     this.#isAsking = true
+    const stopTimer = startTimer(requestWaitMs, () => {
+      this.#isLate = true
+      for (const resolve of this.#onLate) resolve()
+    })
     try {
       return await this.unlessStopped((async () => (await this.#parts.host.contextFor?.(reason)) ?? {})())
     } finally {
+      stopTimer()
       this.#isAsking = false
+      this.#isLate = false
     }
   }
 

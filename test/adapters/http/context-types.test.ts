@@ -1,5 +1,6 @@
 import { expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
+import { type LiveAgentOptions, LiveSessionObject } from '../../../adapters/cloudflare/index.ts'
 import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
 import { postgresLiveSessions } from '../../../adapters/postgres/index.ts'
 import { type AgentTool, defineTool, memorySessionStore, type ToolContext } from '../../../src/index.ts'
@@ -49,4 +50,43 @@ it('accepts any context if the types of the tools are unknown', () => {
   const sessions = memoryLiveSessions({ store, agent: () => ({ model, tools }) })
   createAgentApp({ sessions, authorize, context: () => 1 })
   createAgentApp({ sessions: memoryLiveSessions({ store, agent: () => ({ model }) }), authorize, context: () => ({ a: 1 }) })
+})
+
+it('checks the context and the tools of a Durable Object', () => {
+  abstract class Queries extends LiveSessionObject<object, { tenant: string; token: string }> {
+    protected async agentOptions() {
+      return { model, tools: [query, audit] }
+    }
+  }
+  class Right extends Queries {
+    protected override context(request: Request | undefined, { reason }: { reason: string }) {
+      return request === undefined ? undefined : { tenant: reason, token: 't' }
+    }
+  }
+  class Later extends Queries {
+    protected override async context() {
+      return { tenant: 'acme', token: 't' }
+    }
+  }
+  class Wrong extends Queries {
+    // @ts-expect-error `token` is missing
+    protected override context() {
+      return { tenant: 'acme' }
+    }
+  }
+  class WrongTool extends LiveSessionObject<object, { user: string }> {
+    // @ts-expect-error `query` needs `tenant`
+    protected agentOptions() {
+      return { model, tools: [query] }
+    }
+  }
+  class Untyped extends LiveSessionObject<object> {
+    protected agentOptions(): LiveAgentOptions {
+      return { model, tools: [query] }
+    }
+    protected override context() {
+      return 1
+    }
+  }
+  expectTypeOf([Right, Later, Wrong, WrongTool, Untyped]).toBeArray()
 })

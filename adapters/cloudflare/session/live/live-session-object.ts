@@ -1,4 +1,4 @@
-import type { Agent, Logger } from '../../../../src/index.ts'
+import type { Agent, AgentTool, Logger } from '../../../../src/index.ts'
 import type { EventKeeping } from '../../../../src/internal.ts'
 import { logSessionStore, withEvents } from '../../../../src/session.ts'
 import {
@@ -40,7 +40,7 @@ interface Begun {
 
 /**
  * A Durable Object that runs one session's agent. The agent runs without a client and resumes after an eviction. Extend it,
- * export your class, bind it with SQLite, and forward requests with `forwardToSession`.
+ * export your class, bind it with SQLite, and forward requests with `forwardToSession`. `Context` is the type of the runs' `context`.
  *
  * - `POST /runs` with `{ "prompt": "…" }` starts a run and streams its events, as `createAgentApp` does. 409 during a run.
  * - `GET /runs/:loopId/events` resumes after `Last-Event-ID`. Responds with 410 `gone` if the object has restarted since. In that case,
@@ -72,7 +72,7 @@ interface Begun {
  * }
  * ```
  */
-export abstract class LiveSessionObject<Bindings> extends SessionObject {
+export abstract class LiveSessionObject<Bindings, Context = unknown> extends SessionObject {
   protected readonly env: Bindings
   /** Milliseconds between alarms during a run. */
   protected readonly keepAliveMs: number = 20_000
@@ -110,7 +110,9 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
   }
 
   /** Returns the options for this session's agent. Called once per start of the object, before its first run. */
-  protected abstract agentOptions(address: ObjectAddress): LiveAgentOptions | Promise<LiveAgentOptions>
+  protected abstract agentOptions(
+    address: ObjectAddress,
+  ): LiveAgentOptions<readonly AgentTool<Context>[]> | Promise<LiveAgentOptions<readonly AgentTool<Context>[]>>
 
   /** Returns the binding of the `IndexObject` that lists the session. Default: none. */
   protected index(): ObjectNamespace | undefined {
@@ -126,7 +128,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
    * Returns the `context` for a run. If a client starts the run, `request` is the request that the Worker forwarded. Without a request,
    * returning `undefined` makes the run wait. Default: none.
    */
-  protected context?(request: Request | undefined, start: ContextRequest): unknown
+  protected context?(request: Request | undefined, start: ContextRequest): Context | undefined | Promise<Context | undefined>
 
   /** Called when a call is pending and no client is connected. See `NoticeHandlers`. Default: none. */
   protected onWaiting?(notice: WaitingNotice): void | Promise<void>
@@ -150,7 +152,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     if (isTooLate(request)) return problemResponse(deadlineExceeded)
     const begun = await this.#begin(address)
     // The first request resumes an interrupted run, if it arrives before the alarm.
-    await begun.live.recover()
+    await begun.live.beginRecovery()
     const gateway = sessionGateway(begun.live)
     const start = () => this.#contextOf(request, 'start', address)
     return begun.routes(request, this.context === undefined ? gateway : gatewayWith(gateway, start))

@@ -61,6 +61,25 @@ describe('live runs', () => {
     expect(await (await client.behind('contexts')).json()).toEqual(['ada', 'recover'])
   })
 
+  it('responds while an interrupted run waits for its context', async () => {
+    const client = clientOf('awaiting')
+    await (await client.prompt('Go.', { 'x-token': 'ada' })).text().catch(() => undefined)
+    for (const path of ['/', '/history', '/approvals']) expect((await client.ask(path)).status, path).toBe(200)
+    // Asked once: no request waited until the object gave up.
+    expect(await (await client.behind('asked')).json()).toEqual(['recover'])
+    await client.behind('open')
+    expect(await client.ends()).toMatchObject([{ status: 'completed' }])
+    expect(await (await client.behind('contexts')).json()).toEqual(['ada', 'recover'])
+  })
+
+  it('stops an interrupted run that waits for its context', async () => {
+    const client = clientOf('awaiting')
+    await (await client.prompt('Go.', { 'x-token': 'ada' })).text().catch(() => undefined)
+    expect((await client.ask('/stop', { method: 'POST' })).status).toBe(204)
+    expect(await client.ends()).toMatchObject([{ status: 'aborted' }])
+    expect(await (await client.behind('asked')).json()).toEqual(['recover'])
+  })
+
   it('rejects a second prompt, unknown runs and invalid cursors', async () => {
     const client = clientOf('chat')
     expect((await client.ask('/')).status).toBe(404)
