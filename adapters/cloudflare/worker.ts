@@ -78,7 +78,7 @@ function agentOf(env: Bindings): LiveAgentOptions {
 
 /** One object per session, in which the agent runs even without a connected client. */
 export class Conversation extends LiveSessionObject<Bindings> {
-  // Lets the playground show requests and import sessions, because the only user deployed this Worker.
+  // Let the playground show requests and import sessions, because the only user deployed this Worker.
   protected override readonly turnRequests = true
   protected override readonly imports = true
   protected override readonly keptEvents = { includeStreamingEvents: true }

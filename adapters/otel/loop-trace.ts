@@ -138,7 +138,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
       }
     }
     this.#tracing.quietly(() => context.with(inside, run))
-    // Runs `work` here if the context manager did not run it.
+    // Run `work` here if the context manager did not run it.
     run()
   }
 

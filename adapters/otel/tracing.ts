@@ -188,7 +188,7 @@ export class Operation {
         tracing.quietly(() => span.setAttribute('error.type', error.type))
         tracing.quietly(() => span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message: captured(message) }) }))
       }
-      // Ends the span regardless of earlier failures.
+      // End the span regardless of earlier failures.
       tracing.quietly(() => span.end(at))
     }
     return this.elapsed(at)

@@ -138,7 +138,7 @@ class Connection {
 
   #setUp(): void {
     if (this.#isSetUp) return
-    // Disables SQLite's own wait, which blocks the thread.
+    // Disable SQLite's own wait, which blocks the thread.
     this.#database.exec('PRAGMA busy_timeout = 0')
     this.#database.exec('PRAGMA journal_mode = WAL')
     this.#database.exec('PRAGMA synchronous = FULL')

@@ -155,7 +155,7 @@ export class Conversation {
     const messages = before.messages.slice(0, at)
     const { state, asked: _, ...rest } = before
     const kept = stateWithin(state, messages)
-    // Copies the context, because `before` is restored on failure.
+    // Copy the context, because `before` is restored on failure.
     this.context = { ...rest, messages, ...(kept !== undefined && { state: kept }) }
     try {
       return begin()

@@ -33,7 +33,7 @@ class QueuedMessage implements Receipt {
   /** Makes `stored` wait for `written`, the journal's write of this message. */
   store(written: Promise<void> | undefined): void {
     this.#resolveStored(written)
-    // Prevents an unhandled rejection. The run reports the failure as well.
+    // Prevent an unhandled rejection. The run reports the failure as well.
     this.stored.catch(() => undefined)
     if (written) this.stored = written
   }

@@ -91,7 +91,7 @@ export class RunHandle extends LoggedRun implements AgentRun {
 
   override async [Symbol.asyncDispose](): Promise<void> {
     this.abort()
-    // Reads the field, because awaiting `result` would count as observing it.
+    // Read the field, because awaiting `result` would count as observing it.
     await this.#result
   }
 

@@ -13,7 +13,7 @@ interface OwnBase64 {
 /** Encodes `bytes` as base64, without a `data:` prefix. */
 export function toBase64(bytes: Uint8Array & OwnBase64): string {
   if (typeof bytes.toBase64 === 'function') return bytes.toBase64()
-  // Encodes in one piece, because engines copy a concatenated string on first access and keep its parts in memory until then.
+  // Encode in one piece, because engines copy a concatenated string on first access and keep its parts in memory until then.
   const written = new Uint8Array(Math.ceil(bytes.length / 3) * 4)
   write(bytes, written)
   const text = new TextDecoder().decode(written)
@@ -56,7 +56,7 @@ export function joinBase64(pieces: readonly string[]): string | undefined {
 /** Decodes validated base64. */
 export function bytesOfBase64(data: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(byteLengthOf(data))
-  // Decodes in small pieces, which are collected early. A single binary string would be another full copy.
+  // Decode in small pieces, which are collected early. A single binary string would be another full copy.
   const pieceChars = 0x8000
   for (let start = 0, at = 0; start < data.length; start += pieceChars) {
     const piece = atob(data.slice(start, start + pieceChars))

@@ -78,7 +78,7 @@ function padded(bytes: Uint8Array): Int32Array {
   view.setUint8(bytes.length, 0x80)
   view.setUint32(words.length * 4 - 8, Math.floor(bytes.length / 2 ** 29))
   view.setUint32(words.length * 4 - 4, bytes.length << 3)
-  // Converts big-endian words to the machine's byte order.
+  // Convert big-endian words to the machine's byte order.
   for (let at = 0; at < words.length; at++) words[at] = view.getInt32(at * 4)
   return words
 }

@@ -17,7 +17,7 @@ export function count(text: string | null | undefined): number | undefined {
  */
 export function retryAfterIn(header: string | null | undefined, clock: number): number | undefined {
   const value = header?.trim()
-  // Rejects other texts, because engines parse almost any text with a number as a date, and a past date means no wait.
+  // Reject other texts, because engines parse almost any text with a number as a date, and a past date means no wait.
   if (value !== undefined && /\d\d:\d\d:\d\d/.test(value)) {
     const at = Date.parse(/^.*?GMT/.exec(value)?.[0] ?? value)
     if (!Number.isNaN(at)) return Math.max(0, at - clock)
@@ -56,7 +56,7 @@ export async function readBytes(
   } finally {
     signal?.removeEventListener('abort', leave)
   }
-  // Does not wait for the cancellation, which may never settle.
+  // Do not wait for the cancellation, which may never settle.
   if (size > limit) leave()
   const bytes = new Uint8Array(Math.min(size, limit))
   let at = 0

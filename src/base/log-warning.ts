@@ -37,7 +37,7 @@ function quietly(act: () => unknown): void {
     // The method may be async despite its type.
     catchLate(act(), () => undefined)
   } catch {
-    // Ignores logger failures, which have no recipient.
+    // Ignore logger failures, which have no recipient.
   }
 }
 

@@ -90,7 +90,7 @@ export class Conversation {
       this.messages = withMessage(this.messages, event.message)
     } else if (event.type === 'agentEnd') {
       for (const { id } of event.messages) this.#ofRun.add(id)
-      // Removes messages that the run streamed, because the history does not contain retried failed responses.
+      // Remove messages that the run streamed, because the history does not contain retried failed responses.
       this.messages = [...this.messages.filter(({ id }) => !this.#ofRun.has(id)), ...event.messages]
       this.approvals = event.pendingApprovals ?? []
       this.clientCalls = event.pendingClientCalls ?? []

@@ -138,7 +138,7 @@ export class LiveRemoteSession implements ChatAgent {
 
   subscribe(listener: (event: AgentEvent) => void): () => void {
     let isActive = true
-    // Wraps the listener in a new function per subscription, so that the same listener may be added twice.
+    // Wrap the listener in a new function per subscription, so that the same listener may be added twice.
     const heard = (event: AgentEvent) => (isActive ? listener(event) : undefined)
     this.#listeners.add(heard)
     const stopRun = this.#run?.subscribe(heard)
@@ -326,7 +326,7 @@ export class LiveRemoteSession implements ChatAgent {
       return undefined
     }
     if (this.#ended.has(event.loopId)) return undefined
-    // Waits for the start request's response, because this may be the run that is starting.
+    // Wait for the start request's response, because this may be the run that is starting.
     if (this.#starting !== undefined) return this.#starting.then(() => this.#take(event))
     if (run !== undefined) throw new RemoteError('gone', 'Another run started before this one was seen to end.', { isRetryable: true })
     if (event.type === 'agentStart' && this.#conversation.isLeftBy(event)) return this.#followElsewhere(event)
@@ -356,7 +356,7 @@ export class LiveRemoteSession implements ChatAgent {
     this.#hasWatched = true
     const known = new Set(this.messages.map(({ id }) => id))
     const missed = new Set(messages.flatMap(({ id }) => (known.has(id) ? [] : id)))
-    // Removes messages of the abandoned branch before the rest is emitted.
+    // Remove messages of the abandoned branch before the rest is emitted.
     if (!isRest && !isFirst)
       this.#conversation.replace({ ...this.#conversation.waiting, hasEarlier, messages: messages.filter(({ id }) => known.has(id)) })
     if (!isFirst && missed.size > 0) await this.#tell(missed)

@@ -81,7 +81,7 @@ export async function continueElsewhere(wire: Wire, run: RemoteRun, why: RemoteE
   const isRecorded = loops.some(({ loopId }) => loopId === last) || !hasOpenCalls(record)
   if (last === undefined || !isRecorded)
     throw new RemoteError('gone', 'The run was interrupted, and the server did not resume it.', { isRetryable: true })
-  // Follows every continuation, because a resumed loop may have been interrupted too.
+  // Follow every continuation, because a resumed loop may have been interrupted too.
   while (record !== undefined && record.loopId !== last) {
     const parent: string = record.loopId
     const next: LoopRecord | undefined = loops.findLast(({ parentLoopId }) => parentLoopId === parent)

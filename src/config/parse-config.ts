@@ -58,7 +58,7 @@ export async function parseConfigAuto(text: string): Promise<ParsedConfig> {
     const document = await attempt(() => readers[format](checked), failures)
     if (document !== undefined) return interpreted(document, format)
   }
-  // Reports the error of the parser that read the furthest.
+  // Report the error of the parser that read the furthest.
   const [nearest] = failures.toSorted((a, b) => (b.line ?? 0) - (a.line ?? 0) || (b.column ?? 0) - (a.column ?? 0))
   const { line = 1, column = 1 } = nearest ?? {}
   const details = failures.map(({ message }) => message).join(' ')

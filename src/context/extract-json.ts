@@ -29,7 +29,7 @@ export function extractJson(message: Message | AgentMessage): JsonValue {
     try {
       if (call === undefined && last !== undefined) return parse(last.text)
     } catch {
-      // Shows the whole text in the error.
+      // Show the whole text in the error.
     }
     throw mismatch(`The response is not valid JSON${circumstances(message)}: ${excerpt(text)}.`, cause)
   }

@@ -296,7 +296,7 @@ export function toRunFailure(error: unknown): RunFailure {
   const { code, cause } = error
   const failure: RunFailure = { code, message: errorText(error) }
   if (ProviderError.isInstance(error) && isWait(error.retryAfterMs)) failure.retryAfterMs = error.retryAfterMs
-  // Omits other causes, because third-party errors may contain secrets.
+  // Omit other causes, because third-party errors may contain secrets.
   if (!PhiError.isInstance(cause) || cause.code === code) return failure
   return { ...failure, cause: { code: cause.code, message: errorText(cause) } }
 }

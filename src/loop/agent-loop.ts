@@ -144,7 +144,7 @@ export async function startLoop(request: LoopRequest): Promise<RunResult> {
   const work = () => run(loop, request, turns, end)
   const result = await (loop.watches === undefined ? work() : loop.watches.around({ type: 'loop' }, work))
   await loop.inputs.written
-  // Omits the common fields and fields that other records contain.
+  // Omit the common fields and fields that other records contain.
   const { runId, loopId, sessionId, text, stopReason, isEmpty, messages, returned, totalUsage, limit, ...ended } = result
   await loop.record({ type: 'loopEnd', ...ended })?.catch((error) => loop.log.warnFailed('loopEndNotRecorded', error))
   await loop.hooks.afterLoop(result)
@@ -179,7 +179,7 @@ async function run(
     loop.plugins = joinPlugins(loop.config.plugins, loop)
     return await runTurns(loop, turns, end)
   } catch (error) {
-    // Emits `agentEnd` even after an unexpected error.
+    // Emit `agentEnd` even after an unexpected error.
     return await end({ status: 'error', error: loop.fail(error) })
   }
 }

@@ -68,7 +68,7 @@ export class HookRunner {
     return this.#mayGoOn('beforeLoop', (hooks) =>
       hooks.beforeLoop?.({ ...this.origin(), messages: [...context.messages], signal: stop.signal }),
     ).then(
-      // Does not end a stopped run here, so that the run still emits `agentStart` and `agentEnd`.
+      // Do not end a stopped run here, so that the run still emits `agentStart` and `agentEnd`.
       (refused) => (refused?.status === 'aborted' ? undefined : refused),
     )
   }

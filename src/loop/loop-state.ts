@@ -136,7 +136,7 @@ export class LoopState {
     // Prices are checked before a model is called, except for a model that a composed model selected.
     if (answered !== model.config && !hasRates(answered) && hasRates(model.config) && usage.reportedCost === undefined)
       this.budget.uncountable?.(`${answered.id} has no prices`)
-    // Charges the budget first, because `charge` throws for invalid figures.
+    // Charge the budget first, because `charge` throws for invalid figures.
     this.budget.charge(usage, answered.cost)
     this.usage = combineUsage(this.usage, usage)
   }

@@ -50,7 +50,7 @@ export class RunLog {
   /** Returns an error as data, with this run's API keys redacted. */
   failureOf(error: unknown): RunFailure {
     const { message, cause, ...failure } = toRunFailure(error)
-    // Validates the field, because only a ProviderError has typed rate limits.
+    // Validate the field, because only a ProviderError has typed rate limits.
     const { limits } = Object(error)
     if (fits(rateLimits, limits)) failure.limits = limits
     const shown = { ...failure, message: this.withoutSecrets(message) }

@@ -32,7 +32,7 @@ export class Watches {
   event(event: AgentEvent): void {
     for (const watch of this.#list) {
       try {
-        // Creates a closure only if there is a return value, because this runs once per delta.
+        // Create a closure only if there is a return value, because this runs once per delta.
         const outcome: unknown = watch.event?.(event)
         if (outcome !== undefined) catchLate(outcome, (error) => this.#warn(errorText(error)))
       } catch (error) {

@@ -86,7 +86,7 @@ function cut(words: string, room: Room): Content[] {
   if (room.text <= 0) return []
   const part = cutText(words, room.text)
   room.text -= words.length
-  // Marks the truncation even if the text uses the space exactly.
+  // Mark the truncation even if the text uses the space exactly.
   if (room.text === 0) return [text(part + truncated)]
   return [text(part)]
 }

@@ -19,7 +19,7 @@ export const legalPrefix = /^(?=.{1,32}$)[a-zA-Z](?:_?[a-zA-Z0-9-])*$/
 export function toolName(prefix: string | undefined, name: string): string {
   const whole = prefix === undefined ? name : `${prefix}__${name}`
   if (legal.test(whole) && !marked.test(whole)) return whole
-  // Encodes as JSON, which keeps lone surrogates distinct.
+  // Encode as JSON, which keeps lone surrogates distinct.
   const kept = asToolName(whole).replace(/^(?![a-zA-Z_])/, '_')
   return `${kept.slice(0, 51)}_${sha256(JSON.stringify(whole)).slice(0, 12)}`
 }

@@ -44,7 +44,7 @@ export function webMcpClient<Tool extends ModelContextTool>(context: ModelContex
   let known = new Map<string, Tool>()
   const list = async (): Promise<McpTool[]> => {
     const tools = (await context.getTools()).filter(({ annotations }) => annotations?.debugging !== true)
-    // Reverses the list, so that the first of duplicate names wins.
+    // Reverse the list, so that the first of duplicate names wins.
     known = new Map(tools.toReversed().map((tool) => [tool.name, tool]))
     return [...known.values()].reverse().map(asMcpTool)
   }

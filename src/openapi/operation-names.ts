@@ -48,7 +48,7 @@ export function asKey(text: string): string {
 export function legalKey(name: string, taken: ReadonlySet<string>): string {
   const base = asKey(name).slice(0, maxToolName) || '_'
   let key = base
-  // Uses a checksum, because counting would take quadratic time.
+  // Use a checksum, because counting would take quadratic time.
   for (let at = 0; taken.has(key); at += 1) key = `${base.slice(0, maxToolName - 9)}_${checksum(at === 0 ? name : `${name} ${at}`)}`
   return key
 }

@@ -27,7 +27,7 @@ export function invalid(what: string, code: 'invalidOption' | 'invalidState' = '
  * Source: https://www.rfc-editor.org/rfc/rfc6902
  */
 export function patchedBy(value: JsonValue, operations: readonly PatchOperation[], maxChars = Number.POSITIVE_INFINITY): JsonValue {
-  // Wraps the root, because an operation may replace the whole value.
+  // Wrap the root, because an operation may replace the whole value.
   const root = { '': copyJson(value) }
   let room = maxChars
   for (const [at, operation] of operations.entries()) {

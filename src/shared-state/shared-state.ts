@@ -124,7 +124,7 @@ function plain(value: unknown, maxChars: number, code: 'invalidOption' | 'invali
   if (fault !== undefined) throw invalid(fault, code)
   const text = JSON.stringify(value)
   if (text.length > maxChars) throw invalid(`it has ${text.length} characters of JSON, but at most ${maxChars} are allowed`, code)
-  // Drops `undefined` values, which a log cannot restore.
+  // Drop `undefined` values, which a log cannot restore.
   return JSON.parse(text)
 }
 

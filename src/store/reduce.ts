@@ -122,7 +122,7 @@ function apply(state: RunState, event: AgentEvent): RunState {
     case 'childEvent':
       return childReported(state, event)
     default:
-      // Ignores unknown events from a newer server.
+      // Ignore unknown events from a newer server.
       return state
   }
 }

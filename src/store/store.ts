@@ -139,7 +139,7 @@ export function createStore(source?: AsyncIterable<AgentEvent> | Heard, options:
     },
   }
   const stop = agent && hear(agent, store)
-  // Ignores the rejection, because the state contains the failure.
+  // Ignore the rejection, because the state contains the failure.
   if (source !== undefined && Symbol.asyncIterator in source) store.follow(source).catch(() => undefined)
   return store
 }
@@ -184,7 +184,7 @@ function hear(agent: Heard, store: Pick<Store, 'dispatch' | 'follow'>): () => vo
   }
   return agent.subscribe((event) => {
     if (waiting === undefined) store.dispatch(event)
-    // Ignores the current run's events, because `store.follow` reads them in order.
+    // Ignore the current run's events, because `store.follow` reads them in order.
     else if (event.runId !== run?.id) waiting.push(event)
   })
 }

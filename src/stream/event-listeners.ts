@@ -71,7 +71,7 @@ export class EventListeners {
 
   #call(event: AgentEvent): void {
     const subscriptions = this.#subscriptions
-    // Loops by index, because this runs once per delta.
+    // Loop by index, because this runs once per delta.
     for (let index = 0; index < subscriptions.length; index++) {
       const subscription = subscriptions[index]
       if (subscription === undefined || !subscription.isActive || subscription.since >= event.seq) continue

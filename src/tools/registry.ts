@@ -19,7 +19,7 @@ export const aTool = options<Pick<AgentTool, 'name' | 'description' | 'parameter
  * Source: docs/concepts/tools.md
  */
 export class ToolRegistry {
-  // Uses a `Map`, so that `constructor` and `__proto__` are ordinary names.
+  // Use a `Map`, so that `constructor` and `__proto__` are ordinary names.
   readonly #tools = new Map<string, AgentTool>()
 
   constructor(tools: Iterable<AgentTool> = []) {

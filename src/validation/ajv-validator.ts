@@ -92,7 +92,7 @@ function compileWith(ajv: Ajv, root: JsonSchema): AjvCheck {
     const reason = errorText(cause)
     throw new ConfigError('unsupportedSchema', `ajv cannot compile this schema: ${reason}`, { cause })
   } finally {
-    // Removes the schema, because ajv otherwise keeps every schema it has seen.
+    // Remove the schema, because ajv otherwise keeps every schema it has seen.
     ajv.removeSchema(root)
   }
 }

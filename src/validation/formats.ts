@@ -26,7 +26,7 @@ function isDate(text: string): boolean {
   if (year === undefined || month === undefined || day === undefined) return false
   const date = new Date(0)
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
-  // Compares the month, because an invalid day rolls over into another month.
+  // Compare the month, because an invalid day rolls over into another month.
   return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day)
 }
 

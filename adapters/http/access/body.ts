@@ -82,7 +82,7 @@ class LastKept extends LastOfList implements Kept {
   readonly #maxChars: number
 
   constructor(maxChars: number) {
-    // Parses the element, because message data may also contain a role, and a role may be escaped.
+    // Parse the element, because message data may also contain a role, and a role may be escaped.
     super('messages', (message) => fieldIn(parsedJson(message), 'role') === 'assistant')
     this.#maxChars = maxChars
   }
@@ -120,7 +120,7 @@ async function readStream(request: Request, limits: BodyLimits, keeping: () => K
   let isLate = false
   const stopTimer = startTimer(limits.timeoutMs, () => {
     isLate = true
-    // Ends the pending read.
+    // End the pending read.
     reader.cancel().catch(() => undefined)
   })
   try {

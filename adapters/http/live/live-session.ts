@@ -282,7 +282,7 @@ export class LiveSession {
   withLog<Value>(act: (store: SessionStore) => Promise<Value>): Promise<Value> {
     return this.#mutex.run(async () => {
       if (await this.isRunning()) throw new AgentBusyError()
-      // Flushes pending writes.
+      // Flush pending writes.
       await (await this.inMemory())?.close()
       return act(this.store)
     })

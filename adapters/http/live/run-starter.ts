@@ -99,7 +99,7 @@ export class RunStarter {
    */
   async #contextOf(agent: Agent, { start, reason, continues = false }: Beginning): Promise<RunContext> {
     const { host, agent: ofSession } = this.#parts
-    // Includes calls that wait for no client, but whose process ended before they started.
+    // Include calls that wait for no client, but whose process ended before they started.
     const isPending = findPausedTurn(agent.messages) !== undefined
     const goesOn = continues === true || (continues === 'ifPending' && isPending)
     const kept = goesOn ? ofSession.contextOf(agent) : undefined

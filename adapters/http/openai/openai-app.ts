@@ -220,7 +220,7 @@ function addAnswers<E extends Env>(app: Hono<E>, ready: ReadyApp<E>): void {
     const body = await readJsonObject(c, routes.body)
     const request = accepted(readResponseRequest(body, { callerInstructions, isKept: c.req.header(sessionHeader) !== undefined }))
     const served = servedOf(request.model)
-    // Does not store a conversation with assistant messages, because this server did not produce those messages.
+    // Do not store a conversation with assistant messages, because this server did not produce those messages.
     const isNew = request.messages.every(({ role }) => role === 'user') && request.tools.length === 0
     const named = request.place?.sessionId ?? c.req.header(sessionHeader)
     const isKept = named !== undefined || (request.mayStore && isNew && served.sessions !== undefined)

@@ -152,7 +152,7 @@ export function createModelProxy<E extends Env = Env>(options: ModelProxyOptions
   const [firstByteTimeoutMs, idleTimeoutMs] = [patienceOf(options, 'firstByteTimeoutMs'), patienceOf(options, 'idleTimeoutMs')]
   const settings: Settings<E> = { options, counter, maxBodyBytes, firstByteTimeoutMs, idleTimeoutMs, maxDurationMs }
   const app = newApp<E>()
-  // Accepts any request header, because unknown headers are not forwarded.
+  // Accept any request header, because unknown headers are not forwarded.
   const guard = originGuard({ allowed: cors, methods: ['POST'], exposed: passedHeaders })
   for (const upstream of ready) serve(app, upstream, settings, guard)
   app.notFound(() => problemResponse(notFound))

@@ -84,7 +84,7 @@ export function relay(source: ReadableStream<Uint8Array>, options: RelayOptions)
         if (next.done || passed.byteLength > 0) return
       }
     } catch {
-      // Hides the engine's error, which may contain the URL.
+      // Hide the engine's error, which may contain the URL.
       cut('the connection to the provider broke')
     } finally {
       silentTicks = undefined
@@ -97,7 +97,7 @@ export function relay(source: ReadableStream<Uint8Array>, options: RelayOptions)
   const cancel = (): void => {
     if (!isOver) finish('left')
   }
-  // Disables read-ahead.
+  // Disable read-ahead.
   return { body: new ReadableStream({ start, pull, cancel }, { highWaterMark: 0 }), cut }
 }
 

@@ -174,7 +174,7 @@ class EventMeter extends Meter {
       if (this.#decoder === undefined) this.text(text.length)
       else this.#decoder.feed(bytes)
     } catch {
-      // Estimates the rest if messages are damaged or in another format.
+      // Estimate the rest if messages are damaged or in another format.
       this.#decoder = undefined
       this.text(text.length)
     }

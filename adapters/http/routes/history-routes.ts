@@ -77,7 +77,7 @@ function shownLoops<Loop extends PagedLoop>(
   { turnRequests }: Pick<SessionRouteOptions, 'turnRequests'>,
 ): Loop[] {
   if (c.req.query('events') === 'false') return loops.map((loop) => ({ ...loop, events: [], turns: loop.turns.map(withoutRequest) }))
-  // Omits requests, which contain the system prompt, as in event streams.
+  // Omit requests, which contain the system prompt, as in event streams.
   return loops.map((loop) => {
     const events = loop.events.filter(({ event }) => !isWithheld(event, { turnRequests }))
     return { ...loop, events, turns: turnRequests ? loop.turns : loop.turns.map(withoutRequest) }

@@ -46,7 +46,7 @@ export class TimedSchedules {
     const waitMs = Math.min(lookMs, at === undefined ? Number.POSITIVE_INFINITY : Math.max(0, at - Date.now()))
     if (this.#isOver || waitMs === Number.POSITIVE_INFINITY) return
     this.#timer = setTimeout(() => void this.#scheduler.wake(), timerMs(waitMs))
-    // Lets an idle process exit.
+    // Let an idle process exit.
     if (typeof this.#timer === 'object') this.#timer.unref?.()
   }
 }

@@ -30,7 +30,7 @@ export class LoopLag {
       this.#timer = undefined
     }, lookMs)
     this.#timer = timer
-    // Lets an idle process exit.
+    // Let an idle process exit.
     if (typeof timer === 'object') timer.unref?.()
   }
 }

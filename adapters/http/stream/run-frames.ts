@@ -34,7 +34,7 @@ export class RunFrames {
   async next(): Promise<Frame> {
     let text = ''
     try {
-      // Skips withheld events here, because a pull without output is not repeated.
+      // Skip withheld events here, because a pull without output is not repeated.
       for (;;) {
         if (text.length >= pieceChars) return { text, isLast: false }
         const ready = this.#next === undefined ? this.#events.ready?.() : undefined

@@ -69,7 +69,7 @@ export class McpServing {
       {
         capabilities: { logging: {}, ...(hasTools && { tools: {} }), ...(skills !== undefined && { prompts: {}, resources: {} }) },
         ...(instructions !== undefined && { instructions }),
-        // Avoids generated code. Tools validate their input.
+        // Avoid generated code. Tools validate their input.
         jsonSchemaValidator: unusedValidator,
       },
     )

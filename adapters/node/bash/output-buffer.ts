@@ -34,7 +34,7 @@ export class OutputBuffer {
     if (room < chunk.byteLength) this.#pushTail(chunk.slice(Math.max(room, chunk.byteLength - this.#tailLimit)))
   }
 
-  // Truncates only at twice the limit, so each byte is copied a bounded number of times.
+  // Truncate only at twice the limit, so each byte is copied a bounded number of times.
   #pushTail(chunk: Uint8Array): void {
     this.#tail.push(chunk)
     this.#tailBytes += chunk.byteLength

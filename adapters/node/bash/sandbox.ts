@@ -64,7 +64,7 @@ function probe(program: string, filter: Uint8Array): string | undefined {
   const result = spawnSync(program, args, { env: {}, input: filter, timeout: trialMs, stdio: ['pipe', 'pipe', 'pipe', held] })
   closeSync(held)
   if (result.status === 0) return undefined
-  // Prefers stderr, because a program that exits before reading its input also causes an uninformative EPIPE.
+  // Prefer stderr, because a program that exits before reading its input also causes an uninformative EPIPE.
   const complaint = result.stderr?.toString().trim().slice(0, 300)
   return complaint || (result.error?.message ?? `exit code ${result.status}`)
 }

@@ -112,7 +112,7 @@ function programOf(command: string): string | undefined {
     try {
       return realpathSync(place)
     } catch {
-      // Tries the next folder.
+      // Try the next folder.
     }
   }
   return undefined

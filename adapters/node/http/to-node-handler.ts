@@ -111,7 +111,7 @@ function writeHead({ status, headers }: Response, outgoing: ServerResponse): voi
   const cookies = headers.getSetCookie()
   if (cookies.length > 0) outgoing.setHeader('set-cookie', cookies)
   outgoing.writeHead(status)
-  // Flushes the headers, so that the client knows immediately that the run has started.
+  // Flush the headers, so that the client knows immediately that the run has started.
   outgoing.flushHeaders()
 }
 

@@ -65,7 +65,7 @@ function homes(): string[] {
         return [] // no entry, or a missing directory
       }
     })
-  // Ignores `/`, which is the home of users without one.
+  // Ignore `/`, which is the home of users without one.
   return found.filter((place) => place !== '/')
 }
 

@@ -15,7 +15,7 @@ export function signalGroup(pid: number | undefined, signal: NodeJS.Signals): vo
  * systems.
  */
 export function killMarked(mark: string): void {
-  // Repeats a bounded number of times, because a single pass misses processes that are being forked.
+  // Repeat a bounded number of times, because a single pass misses processes that are being forked.
   for (let pass = 0; pass < 10; pass++) {
     const found = processesWith('environ', (entries) => entries.includes(mark))
     if (found.length === 0) return

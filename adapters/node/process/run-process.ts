@@ -110,7 +110,7 @@ function pipe(child: ChildProcess, inputs: readonly Uint8Array[], spec: ProcessS
   for (const [descriptor, bytes] of written) {
     const stream = child.stdio[descriptor]
     if (!(stream instanceof Writable)) continue
-    // Ignores errors of a program that exits without reading its input.
+    // Ignore errors of a program that exits without reading its input.
     stream.on('error', () => {})
     stream.end(bytes)
   }

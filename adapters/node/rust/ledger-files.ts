@@ -21,7 +21,7 @@ const ending = '.json'
  */
 export async function saveRustSession(session: Session, directory: string): Promise<void> {
   assertSessionId(checkSession(session).sessionId)
-  // Encodes before the first await, so that later changes by the caller have no effect.
+  // Encode before the first await, so that later changes by the caller have no effect.
   const copy = structuredClone(session)
   const text = sessionToSpecJson(copy)
   const target = fileOf(session.sessionId, directory)

@@ -121,7 +121,7 @@ function ofLoops(make: Make): LoopHooks {
     ...(before && {
       beforeLoop: ({ context: _, data: _data, messages, signal, ...origin }) => before.decide({ ...origin, ...countOf(messages) }, signal),
     }),
-    // Does not use the run's signal, so that the script can finish even if the run was aborted.
+    // Do not use the run's signal, so that the script can finish even if the run was aborted.
     ...(after && {
       afterLoop: ({ context: _, data: _data, messages, usage, status, ...origin }) =>
         after.observe({ ...origin, ...countOf(messages), usage: { ...usage }, status }),

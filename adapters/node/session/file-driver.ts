@@ -135,7 +135,7 @@ export function fileDriver(
       const { snapshotStart: start } = log
       if (start === undefined) return
       log.snapshotStart = undefined
-      // Ignores the failure, because the logs still exist and the next writer retries.
+      // Ignore the failure, because the logs still exist and the next writer retries.
       await takeSnapshot(operations, log, start).catch(() => {})
     },
     async discardOlder(claim) {

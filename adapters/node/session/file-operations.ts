@@ -77,7 +77,7 @@ export function nodeFileOperations(): Required<FileOperations> {
     close,
     list: (directory) => readdir(directory),
     makeDirectory: (path) => mkdir(path, { mode: ownerOnly.directory }),
-    // Decodes in one piece, because reading with an encoding would decode chunk by chunk.
+    // Decode in one piece, because reading with an encoding would decode chunk by chunk.
     read: async (path, part) => (part === undefined ? (await readFile(path)).toString() : readPart(path, part)),
     readLines: (path, part) => using(path, 'r', (handle) => linesFrom(handle, part)),
     async createExclusive(path) {

@@ -41,7 +41,7 @@ function fromSystem(path: string, verb: string, error: unknown): WorkspaceError 
     case 'EISDIR':
       return new WorkspaceError('wrongKind', `Cannot ${verb} ${path}: it is a directory.`)
     default:
-      // Uses only the code, because system error messages contain absolute host paths.
+      // Use only the code, because system error messages contain absolute host paths.
       return new WorkspaceError('io', `Cannot ${verb} ${path}: ${systemCode(error)}.`)
   }
 }

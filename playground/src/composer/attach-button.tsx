@@ -11,7 +11,7 @@ export function AttachButton({ isDisabled, onPick }: { isDisabled: boolean; onPi
 
   function pick(field: HTMLInputElement): void {
     onPick([...(field.files ?? [])])
-    // Allows the same file to be selected again.
+    // Allow the same file to be selected again.
     field.value = ''
   }
 

@@ -144,7 +144,7 @@ function hasPlace({ role }: MessageView): boolean {
 /** Returns the notes from the message `first` up to `next`. Notes before the first one with a position belong to the same group. */
 function stretch(messages: readonly MessageView[], first: string | undefined, next: string | undefined): readonly MessageView[] {
   if (first === undefined) return messages
-  // Searches from the end, where a following reader is.
+  // Search from the end, where a following reader is.
   const start = messages.findLastIndex(({ id }) => id === first)
   const end = next === undefined ? -1 : messages.findLastIndex(({ id }) => id === next)
   return messages.slice(start, end < 0 ? messages.length : end)

@@ -48,7 +48,7 @@ export function useRowWindow(box: RefObject<HTMLElement | null>, count: number, 
       look()
       return
     }
-    // Reads no layout property here, because that would cause another layout in every frame.
+    // Read no layout property here, because that would cause another layout in every frame.
     element.scrollTop = count * rowHeight + rowHeight
     const { height } = place.value
     place.value = { top: Math.max(0, count * rowHeight - height), height }

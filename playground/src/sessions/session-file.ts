@@ -20,7 +20,7 @@ export async function sessionFile({ sessionId, format, log, read }: Source): Pro
     const { sessionPage } = await import('../tree/session-page.ts')
     return { name: `${sessionId}.html`, type: 'text/html', text: sessionPage(await asMarkdown(read), await log()) }
   }
-  // Loads the schemas, and zod with them, only on demand.
+  // Load the schemas, and zod with them, only on demand.
   const { sessionToSpecJson } = await import('../../../src/rust.ts')
   return { name: `${sessionId}.json`, type: 'application/json', text: sessionToSpecJson(await read()) }
 }

@@ -203,7 +203,7 @@ export class SubAgentTool implements AgentTool {
     if (timeoutMs !== undefined) this.timeoutMs = timeoutMs
     if (needsApproval !== undefined) this.needsApproval = needsApproval
     this.#config = childConfig(settings)
-    // Copies the list, so that sub-agents added later cannot bypass the check for nested sub-agents.
+    // Copy the list, so that sub-agents added later cannot bypass the check for nested sub-agents.
     this.#tools = [...tools]
     this.#systemPrompt = withSkills(systemPrompt, skills)
     this.#passEvents = forward === 'events'

@@ -68,7 +68,7 @@ function listDiff(before: readonly JsonValue[], after: readonly JsonValue[], pat
   const common = shorter - tail
   const steps: PatchStep[] = []
   for (let at = from; at < common; at += 1) addAll(steps, diff(before[at] ?? null, after[at] ?? null, below(path, String(at)), numbers))
-  // Proceeds from the end, so that no index shifts before use.
+  // Proceed from the end, so that no index shifts before use.
   for (let at = before.length - tail - 1; at >= common; at -= 1) steps.push({ op: 'remove', path: below(path, String(at)) })
   for (let at = common; at < after.length - tail; at += 1)
     steps.push({ op: 'add', path: below(path, String(at)), value: after[at] ?? null })

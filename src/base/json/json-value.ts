@@ -13,7 +13,7 @@ export function parsedJson(text: string): unknown {
 /** Copies plain JSON. Strings are shared. Several times faster than `structuredClone`. */
 export function copyJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
-  // Iterates lists by index, because `for…in` would create string keys. Each part keeps its type.
+  // Iterate lists by index, because `for…in` would create string keys. Each part keeps its type.
   if (Array.isArray(value)) return value.map((part: unknown) => copyJson(part)) as T
   const copy: T = { ...value }
   for (const key in copy) copy[key] = copyJson(copy[key])

@@ -67,7 +67,7 @@ function changed(value: unknown, by: Change): unknown {
 
 function changedPart(name: string, part: object, by: Change): unknown {
   if (name === 'content' && Array.isArray(part)) return eachOf(part, (block) => (isWhole(block) ? by.change(block) : block))
-  // Handles a delta that contains a whole block.
+  // Handle a delta that contains a whole block.
   if (name === 'block') return isWhole(part) ? by.change(part) : part
   return containers.has(name) ? changed(part, by) : part
 }

@@ -44,7 +44,7 @@ export class PartialOutput {
 
   #ended(messageId: string, message: AgentMessage): boolean {
     if (message.role !== 'assistant') return false
-    // Discards a rejected or replaced response.
+    // Discard a rejected or replaced response.
     if (messageId !== this.#messageId || message.guarded !== undefined) {
       this.#begin(messageId)
       this.read(message.content.map((block) => (block.type === 'text' ? block.text : '')))

@@ -19,7 +19,7 @@ const minSecret = 4
 /** Replaces every secret of at least four characters in `text`, plain or JSON-escaped, with `****`. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   const known = [...new Set(secrets.flatMap(spellings))].filter((secret) => secret.length >= minSecret)
-  // Replaces longer secrets first, so that no part of a secret remains.
+  // Replace longer secrets first, so that no part of a secret remains.
   return known.toSorted((a, b) => b.length - a.length).reduce((shown, secret) => shown.replaceAll(secret, '****'), text)
 }
 
@@ -67,7 +67,7 @@ function cutGenerously(url: string): string {
 export function secretsIn(url: string, headers: Record<string, string>): string[] {
   const secrets: string[] = []
   for (const [name, value] of Object.entries(headers)) {
-    // Matches a scheme and a token, or only a token. Excludes signatures, whose parts include non-secret names.
+    // Match a scheme and a token, or only a token. Excludes signatures, whose parts include non-secret names.
     const token = isSecretHeader(name) ? /^\s*(?:[a-z]+\s+)?(\S+)\s*$/i.exec(value)?.[1] : undefined
     if (token === undefined) continue
     secrets.push(token)

@@ -222,7 +222,7 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     const { messages, usage } = this.#earlier
     this.#earlier = { messages: [...messages, ...record.messages], usage: combineUsage(usage, record.usage) }
     this.#isRenumbered = true
-    // Drops the lost loop's pending requests.
+    // Drop the lost loop's pending requests.
     this.#open = nothingAsked
     this.loopId = nextId
     this.#after = 0

@@ -112,7 +112,7 @@ function endOf({ turnIndex }: TurnStartEvent, message: LlmMessage): EventBody {
 
 /** Appends a delta to a streaming message in O(delta length). Call arguments are set when the message ends. */
 function grow({ content }: AssistantMessage, delta: StreamDelta): void {
-  // Inserts an empty text block as a placeholder for a block that is never streamed, such as an image or redacted thinking.
+  // Insert an empty text block as a placeholder for a block that is never streamed, such as an image or redacted thinking.
   while (content.length < delta.contentIndex) content.push({ type: 'text', text: '' })
   const block = content[delta.contentIndex]
   if (delta.type === 'text' && block?.type === 'text') block.text += delta.delta

@@ -52,7 +52,7 @@ export interface Start {
  */
 export async function startRun(start: Start): Promise<void> {
   const { run, wire, feed } = start
-  // Waits a tick, so that the caller can subscribe or stop the run first.
+  // Wait a tick, so that the caller can subscribe or stop the run first.
   await undefined
   if (run.stopped.aborted) return run.refuse(undefined)
   const since = feed.connection

@@ -21,7 +21,7 @@ export async function refusalOf(response: Response, method: string, signal: Abor
     return unexpectedAnswer(response, 'an answer of this server')
   const { code, detail, loopId, continuedBy } = await problemIn(response, signal)
   if (code === undefined) return unexpectedAnswer(response, 'a problem')
-  // Does not retry a run that the server can never start.
+  // Do not retry a run that the server can never start.
   const isRetryable = status === 503 || passingProblems.has(code) || (status === 500 && method === 'GET')
   return new RemoteError(code, detail ?? `The server responded with ${status} ${code}.`, {
     ...known(response),

@@ -34,7 +34,7 @@ export function waitForWay(ms: number, signal: AbortSignal): Promise<void> {
       signal.removeEventListener('abort', settle)
       resolve()
     }
-    // Waits for the platform to come online, so that being offline does not count as a failed attempt.
+    // Wait for the platform to come online, so that being offline does not count as a failed attempt.
     const stopTimer = startTimer(ms, () => (isOffline() ? undefined : settle()))
     const stopSignals = onSignal(settle)
     signal.addEventListener('abort', settle)

@@ -78,7 +78,7 @@ export class EventStream {
         if (this.#batch.length > 0) return await this.#taken()
       }
     } catch (cause) {
-      // Returns complete events before throwing the error.
+      // Return complete events before throwing the error.
       this.#failure = RemoteError.isInstance(cause) ? cause : cut(cause)
       if (this.#batch.length > 0) return this.#taken()
     }

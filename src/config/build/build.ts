@@ -83,7 +83,7 @@ function partOfWorkspace(workspace: Workspace, directory: string): Workspace {
       return entries.map((entry) => ({ ...entry, path: entry.path.slice(base.length + 1) }))
     },
     remove: async (path, options) => {
-      // Passes the root through, because the workspace itself refuses to remove its root.
+      // Pass the root through, because the workspace itself refuses to remove its root.
       await workspace.remove(resolvePath(path) === '.' ? '.' : within(path), options)
     },
   }

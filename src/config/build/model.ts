@@ -56,7 +56,7 @@ async function withFallbacks(build: Build, { fallback: names = [], ...own }: Ask
   const others = names.map((name, index) => {
     const found = sectionOrModel(build, name, undefined, [...at, 'fallback', index])
     if (!('section' in found)) return found
-    // Ignores fallbacks of fallbacks, because they could form a cycle.
+    // Ignore fallbacks of fallbacks, because they could form a cycle.
     const { fallback: _further, ...section } = found.section
     return withLimiter(build, section, found.at, priority)
   })

@@ -82,7 +82,7 @@ export function planCompaction(input: PlanInput): CompactionPlan | undefined {
   const byDefault = sectionTokens(sections, found) < tokens ? found : undefined
   const split = splitFor(outline, compaction.keepFirstTurns, compaction)
   const middle = middleOf(outline, split)
-  // Calls a strategy if there are messages in the middle, or if the recent turns alone are too long.
+  // Call a strategy if there are messages in the middle, or if the recent turns alone are too long.
   const isWorthAsking = outline.parts.length > 1 && (hasMiddle(outline, split, compaction) || found.split.recent < split.recent)
   const isCustom = isWorthAsking && ownParts(compaction.strategy).length > 0
   if (byDefault === undefined && !(isCustom && middle.some((part) => part !== outline.parts[outline.earlier]))) return undefined

@@ -52,7 +52,7 @@ export function keepNewest(groups: readonly (readonly AgentMessage[])[], options
   const { maxTokens, removed, marker, counter } = options
   const all = groups.flat()
   if (removed === 0 && totalTokens(all, counter) <= maxTokens) return all
-  // Measures the marker at its maximum length, because its count is not known yet.
+  // Measure the marker at its maximum length, because its count is not known yet.
   let room = maxTokens - messageTokens(marker(removed + all.length), counter)
   if (room < 0) return []
   let from = groups.length

@@ -60,7 +60,7 @@ async function summarise(options: LlmCompactionOptions, input: CompactionInput):
   const used = answerTokens + input.maxTokens + input.counter.text(promptOf(input, '', '') + (options.systemPrompt ?? instructions))
   const room = Math.max(1000, options.model.config.contextWindow - 2 * used)
   const record = pieces.join('\n\n')
-  // Uses half of the counted size, because a tokenizer may count twice as many tokens.
+  // Use half of the counted size, because a tokenizer may count twice as many tokens.
   const maxLength = Math.ceil((room * record.length) / Math.max(1, input.counter.text(record)) / 2)
   const token = fenceToken()
   let summary = ''
@@ -179,7 +179,7 @@ function cutUp(text: string, maxLength: number): string[] {
   while (from < text.length) {
     const head = from === 0 ? '' : '  '
     let to = Math.min(text.length, from + Math.max(1, maxLength - head.length))
-    // Does not cut inside a surrogate pair.
+    // Do not cut inside a surrogate pair.
     if (to < text.length && to - from > 1 && isHighSurrogate(text.charCodeAt(to - 1))) to -= 1
     pieces.push(head + text.slice(from, to))
     from = to

@@ -27,7 +27,7 @@ export function middleTurns(outline: Outline, split: Split, { compaction, maxCon
   for (const part of middleOf(outline, split)) {
     const messages = part.messages.filter((message) => removedCount(message) === 0)
     for (const message of part.messages) removed += removedCount(message)
-    // Keeps an earlier summary, because it is short and is all that remains of loops out of scope.
+    // Keep an earlier summary, because it is short and is all that remains of loops out of scope.
     const isKept = part === outline.parts[outline.earlier] || messages.some((message) => scope.has(loopOf(message)))
     if (!isKept) removed += messages.length
     else if (messages.length > 0) turns.push(messages)

@@ -83,7 +83,7 @@ class StrategyRun {
     const messages = await this.#askForMessages('keepRecent', turns, maxTokens)
     if (messages === undefined) return undefined
     const kept = this.#cut(messages, maxTokens, 0)
-    // Keeps the newest turn even if it is too long.
+    // Keep the newest turn even if it is too long.
     return kept.at(-1) === messages.at(-1) ? kept : turnsOf(messages).at(-1)
   }
 

@@ -39,7 +39,7 @@ export function isHeaderValue(text: string): boolean {
 /** Headers by name. Validated here, because the error that `fetch` throws for invalid headers looks like a network failure. */
 export const headerFields: ShapeOf<Record<string, string>> = withInside(texts, (value, path) => {
   const bad = Object.entries(value as Record<string, string>).find(([name, text]) => !isHeaderName(name) || !isHeaderValue(text))
-  // Omits the value, which may be a secret.
+  // Omit the value, which may be a secret.
   return bad && `${path}.${JSON.stringify(bad[0])} cannot be sent; it must be a valid header name with a one-line Latin-1 value.`
 })
 

@@ -32,7 +32,7 @@ function faultInForm(form: Form, shape: Shape, value: unknown, reading: Reading)
     case 'word':
       return typeof value === 'string' && form.words.includes(value) ? undefined : misfit(shape, value)
     case 'object':
-      // Reports a missing `await`, because an error about the promise's fields would mislead.
+      // Report a missing `await`, because an error about the promise's fields would mislead.
       if (reading === 'given' && value instanceof Promise) return misfit(shape, value)
       return isObject(value) ? faultInObject(form, shape, value, reading) : misfit(shape, value)
     case 'tagged':
@@ -96,14 +96,14 @@ function faultInTagged({ tag, variants, words, passes }: Form & { of: 'tagged' }
   const variant = typeof word === 'string' ? variants.get(word) : undefined
   if (variant !== undefined) return faultIn(variant, value, reading)
   if (typeof word === 'string' && (passes === 'all' || passes === reading)) return undefined
-  // Reports a `__proto__` key first.
+  // Report a `__proto__` key first.
   if (Object.hasOwn(value, '__proto__'))
     return below('.__proto__', { ...misfit(words, Reflect.get(value, '__proto__')), kind: 'prototype' })
   return below(`.${tag}`, misfit(words, word))
 }
 
 function faultInList(item: Shape, list: readonly unknown[], reading: Reading): Fault | undefined {
-  // Iterates by index to find holes, which JSON does not support.
+  // Iterate by index to find holes, which JSON does not support.
   for (let at = 0; at < list.length; at += 1) {
     const fault = faultIn(item, list[at], reading)
     if (fault !== undefined) return below(`[${at}]`, fault)

@@ -58,7 +58,7 @@ function faultOf(value: unknown, path: string, walk: Walk): string | undefined {
 }
 
 function faultInList(list: readonly unknown[], path: string, walk: Walk): string | undefined {
-  // Iterates by index to find holes, which JSON does not support.
+  // Iterate by index to find holes, which JSON does not support.
   for (let at = 0; at < list.length; at += 1) {
     const fault = faultOf(list[at], `${path}[${at}]`, walk)
     if (fault !== undefined) return fault

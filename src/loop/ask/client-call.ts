@@ -54,7 +54,7 @@ export async function askClient(loop: LoopState, call: PreparedCall, { maxResult
       stop,
       whyStopped: () => 'the run was stopped',
       timeoutMs: deadline === undefined ? config.approvalTimeoutMs : Math.max(0, deadline - Date.now()),
-      // Pauses the budget's clock while the run waits for a client.
+      // Pause the budget's clock while the run waits for a client.
       pauses: [() => budget.pause()],
     })
   })

@@ -35,7 +35,7 @@ abstract class PendingRequests<Request, Answer> implements RequestHandler<Reques
       queueMicrotask(() => answer(last))
       return () => undefined
     }
-    // Copies the request, because the same object may be pending twice.
+    // Copy the request, because the same object may be pending twice.
     const own = { ...request }
     this.#waiting.set(own, answer)
     this.begun(own)
@@ -105,7 +105,7 @@ export class Approvals extends PendingRequests<ApprovalRequest, ApprovalDecision
     const edited = hash !== asked.argumentsHash && {
       edited: { arguments: args, argumentsHash: hash, ...who, ...(tellModel === false && { tellModel }) },
     }
-    // Checks again, because the call may have been decided in the meantime.
+    // Check again, because the call may have been decided in the meantime.
     this.tell(requestFor(this.waiting, asked), { type: 'approved', ...who, ...edited })
   }
 

@@ -30,7 +30,7 @@ export function isUnasked(loop: LoopState, { tool }: PreparedCall): boolean {
 
 /** Returns a tool's approval rule, or the parent run's rule for that tool name. Any value except `false` requires an approval. */
 export function ruleOf({ options }: LoopState, { name, needsApproval }: AgentTool): ApprovalRule {
-  // Does not use `??`, because `null` must require an approval, like every value except `false`.
+  // Do not use `??`, because `null` must require an approval, like every value except `false`.
   const rule = needsApproval === undefined ? options.approvalRule?.(name) : needsApproval
   return rule === undefined ? false : rule
 }
@@ -112,7 +112,7 @@ async function askPerson(loop: LoopState, call: PreparedCall, stop = loop.stop):
       stop,
       whyStopped: () => (loop.stop.aborted ? 'the run was stopped' : 'withdrawn by its hook'),
       timeoutMs: loop.config.approvalTimeoutMs,
-      // Pauses the budget's clock while the run waits.
+      // Pause the budget's clock while the run waits.
       pauses: [() => budget.pause()],
     })
   })
@@ -173,7 +173,7 @@ class HookApproval {
 
   readonly request = (): Promise<boolean> => {
     const answer = this.#ask().then(({ kind }) => kind === 'approved')
-    // Prevents an unhandled rejection if the hook ignores the promise and the run is stopped.
+    // Prevent an unhandled rejection if the hook ignores the promise and the run is stopped.
     answer.catch(() => undefined)
     return answer
   }

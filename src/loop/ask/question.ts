@@ -65,7 +65,7 @@ export class AskedQuestion<Request, Answer> {
 
   /** Passes the request to `handler`. */
   begin(handler: RequestHandler<Request, Answer>, { stop, whyStopped, signal, timeoutMs, pauses = [] }: Asker): void {
-    // Registers all timers and listeners before the event is emitted, because a client may respond immediately.
+    // Register all timers and listeners before the event is emitted, because a client may respond immediately.
     for (const pause of pauses) this.#until(pause())
     this.#until(handler.wait(this.#question.request, (answer) => this.#end(answer)))
     if (timeoutMs !== undefined) this.#until(startTimer(timeoutMs, () => this.withdraw('there was no response before the timeout')))

@@ -140,7 +140,7 @@ class RunningCall implements CallInRun {
       loopId: events.loopId,
       budget,
       update: (partial) => this.#update(partial),
-      // Accepts any value, because the event must be JSON and this function must not throw.
+      // Accept any value, because the event must be JSON and this function must not throw.
       progress: (line) =>
         this.#emit({ type: 'progressMessage', toolCallId, toolName, text: typeof line === 'string' ? line : errorText(line) }),
       data: (name, value, options) => {
@@ -250,7 +250,7 @@ class RunningCall implements CallInRun {
     const { id: toolCallId, name: toolName } = this.#call
     const { hooks } = this.#loop
     const partialResult = toToolResult(toolName, partial, this.#loop.log)
-    // Checks again before emitting, because a hook may take longer than the call.
+    // Check again before emitting, because a hook may take longer than the call.
     const emit = () => this.#emit({ type: 'toolExecutionUpdate', toolCallId, toolName, partialResult })
     if (!hooks.watchesUpdates) {
       emit()

@@ -78,7 +78,7 @@ export function planCalls(loop: LoopState, calls: readonly AnswerableCall[], isC
 function begin(loop: LoopState, call: AnswerableCall): PlannedCall {
   const preparation = prepareCall(loop, call)
   if (preparation instanceof Promise) {
-    // Prevents an unhandled rejection if the run is stopped before this is awaited.
+    // Prevent an unhandled rejection if the run is stopped before this is awaited.
     preparation.catch(() => undefined)
     return { call, preparation }
   }

@@ -115,7 +115,7 @@ export class AssistantStream {
   /** Closes the stream after a failure or stop, and returns the partial message with the reason. */
   fail(stopReason: 'error' | 'aborted', errorMessage: string, error?: ProviderError): AssistantEntry {
     const partial = this.#entry ?? (error?.partial && this.#enveloped(error.partial))
-    // Copies the content, so that late writes to the live message cannot change the history.
+    // Copy the content, so that late writes to the live message cannot change the history.
     const entry = partial ? { ...partial, content: withToolsEnded(partial.content.map((block) => ({ ...block }))) } : this.#empty()
     keepSound(entry)
     return this.#close({ ...entry, stopReason, errorMessage })

@@ -79,7 +79,7 @@ const definitions = new WeakMap<readonly AgentTool[], { of: readonly AgentTool[]
 /** Throws `ConfigError` `invalidTool` for a tool without a JSON Schema. */
 function definitionsOf(tools: readonly AgentTool[]): readonly ToolDefinition[] {
   const known = definitions.get(tools)
-  // Compares the entries, because a tool list can change between turns, for example that of an MCP server.
+  // Compare the entries, because a tool list can change between turns, for example that of an MCP server.
   if (known !== undefined && known.of.length === tools.length && known.of.every((tool, at) => tool === tools[at])) return known.made
   const made = tools.map((tool) => ({ name: tool.name, description: tool.description, parameters: toolJsonSchema(tool) }))
   definitions.set(tools, { of: [...tools], made })

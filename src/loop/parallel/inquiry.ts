@@ -37,7 +37,7 @@ export class Inquiry {
   readonly ask = (prompt: string, config: LoopConfig, systemPrompt: string): Promise<RunResult> => {
     const running: Promise<RunResult> = this.#ask(prompt, config, systemPrompt).finally(() => this.#running.delete(running))
     this.#running.add(running)
-    // Prevents an unhandled rejection if the strategy does not await the call.
+    // Prevent an unhandled rejection if the strategy does not await the call.
     running.catch(() => undefined)
     return running
   }

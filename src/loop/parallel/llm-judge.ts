@@ -124,7 +124,7 @@ export function judgePrompt({ context, query, responses }: JudgeMaterial, token:
  */
 export function parseJudgeReply(reply: string, count: number): number | undefined {
   if (reply.length > maxReplyLength) return undefined
-  // Ignores a code fence. If the first line is only a number, the rest is the judge's reason.
+  // Ignore a code fence. If the first line is only a number, the rest is the judge's reason.
   const bare = reply.replace(/^\s*```\w*|```\s*$/g, '').trim()
   const words = /^\**(\d{1,9})[*.]*\s*[\n\r]\s*[*_#(]*[a-z]/i.exec(bare)?.[1] ?? bare
   const numbers = new Set(words.match(/(?<![\w.,/+%-])\d{1,9}(?![\w/%]|[.,-]\d)/g)?.map(Number))

@@ -42,7 +42,7 @@ export class ParallelEvents {
   }
 
   /** Forwards an event of a nested loop. That loop handles errors of the sink. */
-  // Returns the sink's return value, because the sink may be async and the loop handles its rejection.
+  // Return the sink's return value, because the sink may be async and the loop handles its rejection.
   readonly pass = (event: AgentEvent): void => (this.#isOpen ? this.#sink(event) : undefined)
 
   warn(event: string, message: string): void {

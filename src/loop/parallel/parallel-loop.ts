@@ -132,7 +132,7 @@ async function runBranches(
     )
     const inquiry = new Inquiry(base, events, { signal, budget })
     const { selectedIndex, usage, reason } = await selection.decide(prompt, outcomes, inquiry)
-    // Copies the final loop counts to every context, so that a continuation never reuses a loop id.
+    // Copy the final loop counts to every context, so that a continuation never reuses a loop id.
     for (const outcome of outcomes) outcome.context.loopCounts = { ...base.loopCounts }
     const words = reason === undefined ? {} : { reason }
     const result = { ...resultOf(outcomes, selectedIndex, usage), ...words }

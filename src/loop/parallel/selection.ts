@@ -55,7 +55,7 @@ export class Selection {
       if (!(typeof tokens === 'number' && tokens >= 0 && tokens < Infinity)) throw new RangeError(`its usage.${name} is ${String(tokens)}`)
     }
     const words = typeof reason === 'string' ? { reason } : {}
-    // Uses the strategy's reported usage, but at least the usage of its model calls.
+    // Use the strategy's reported usage, but at least the usage of its model calls.
     return { selectedIndex: this.#checked(selectedIndex), usage: largerUsage(own, inquiry.usage), ...words }
   }
 

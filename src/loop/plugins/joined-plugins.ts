@@ -180,13 +180,13 @@ class RunningPlugins implements JoinedPlugins {
 
   async #aroundOne(name: string, stages: PluginStages, call: PluginCall, run: () => Promise<ToolResult>): Promise<ToolResult> {
     let isOver = false
-    // Does not run the tool of a detached or finished call.
+    // Do not run the tool of a detached or finished call.
     const whileOn = async (): Promise<ToolResult> => {
       call.signal.throwIfAborted()
       if (isOver) throw new ToolError('cancelled', 'The call has ended, so run() cannot run it. Await run() within the call stage.')
       return run()
     }
-    // Prevents an unhandled rejection if a stage does not await the tool.
+    // Prevent an unhandled rejection if a stage does not await the tool.
     const started = (): Promise<ToolResult> => {
       const running = whileOn()
       running.catch(() => undefined)

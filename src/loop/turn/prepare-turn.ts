@@ -31,7 +31,7 @@ async function prepared(loop: LoopState): Promise<void> {
   if (hooks?.prepareTurn === undefined) return
   const changes = await askedChanges(loop, hooks.prepareTurn)
   if (changes === undefined) return
-  // Sets up the turn again, because settings from a model's factory apply only to that model.
+  // Set up the turn again, because settings from a model's factory apply only to that model.
   const { systemPrompt: own } = loop.turn
   loop.turn = changed(loop, { ...loop.turns.turn(changes.model), systemPrompt: own }, changes)
   loop.turn.changes = recordOf(loop.turn, changes)

@@ -47,7 +47,7 @@ export async function resumeTurn(
   try {
     await prepareToGoOn(loop)
   } catch (error) {
-    // Leaves the calls pending, because a `Cancelled` result would be final.
+    // Leave the calls pending, because a `Cancelled` result would be final.
     failUnlessStopped(loop, error)
     return closeTurn(loop, { ...noCalls(), message, usage: emptyUsage() })
   }

@@ -50,7 +50,7 @@ export function storeData(loop: LoopState): Promise<void> | undefined {
 function markPaused(loop: LoopState, { waiting, clientCalls, heldBack }: TurnOutcome): Promise<void> {
   const toolCallIds = [...waiting, ...clientCalls].map((pending) => pending.toolCallId).concat(heldBack)
   const pendingApprovals = waiting.map(({ subAgent: _, ...pending }) => pending)
-  // Omits the deadline, which a separate record contains.
+  // Omit the deadline, which a separate record contains.
   const pendingClientCalls = clientCalls.map(({ subAgent: _, deadline: _end, ...pending }) => pending)
   const mark = { toolCallIds, pendingApprovals, ...(pendingClientCalls.length > 0 && { pendingClientCalls }) }
   return addNotice(loop, extensionMessage('approvalPaused', mark))

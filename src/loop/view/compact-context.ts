@@ -29,7 +29,7 @@ export async function compactContext(loop: LoopState, view: RequestView, reason:
   const limits = withFocus(contextWindow.limits, cause === 'asked' ? reason.focusMessage : undefined)
   const sent = view.sent()
   const { messageTokens: ownEstimate } = size
-  // Counts only the messages, because system prompt and tools are not compacted.
+  // Count only the messages, because system prompt and tools are not compacted.
   const estimatedTokens = size.promptTokens - limits.systemPromptTokens
   const targetTokens = compactionTarget(limits, size, cause)
   const { messages, state = {} } = context

@@ -128,7 +128,7 @@ export class AnthropicDecoder implements StreamDecoder {
   }
 
   #frame(data: string, name: string | undefined): void {
-    // Ignores everything after the terminal event.
+    // Ignore everything after the terminal event.
     if (this.isDone) return
     // For a response with a stop reason, the event name suffices to end it. Before that, an empty event is ignored.
     if (name === 'message_stop' && this.#stopReason !== undefined) this.isDone = true
@@ -139,7 +139,7 @@ export class AnthropicDecoder implements StreamDecoder {
     if (event === undefined) return
     if (event.error) throw new StreamRefusal(event)
     const type = wordIn(event.type, 'the type of an event')
-    // Ignores an event without fields, regardless of its name.
+    // Ignore an event without fields, regardless of its name.
     if (type === undefined && objectIn(event, 'an event') === undefined) return
     this.#read(event, type ?? name)
   }

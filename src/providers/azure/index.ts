@@ -88,7 +88,7 @@ export function azure(deployment: string, options: AzureOptions): Model {
   if (underlyingModel === undefined) return createModel(deployment, defaults, options, provider)
   const behind = modelConfig(underlyingModel, defaults, options)
   const { contextWindow, cost, reasoning } = behind
-  // Uses the model name, because catalogues do not list deployment names.
+  // Use the model name, because catalogues do not list deployment names.
   const { catalogue: _asked, ...others } = options
   const known = { ...others, contextWindow, cost, reasoning, capabilities: responsesCapabilities(behind) }
   return createModel(deployment, defaults, known, provider)

@@ -176,7 +176,7 @@ export class BrowserModelProvider implements StreamProvider {
     try {
       return await raceAbort(creating, signal)
     } catch (error) {
-      // Destroys a session created after an abort, because it would keep the model in memory.
+      // Destroy a session created after an abort, because it would keep the model in memory.
       creating.then(
         (late) => late.destroy(),
         () => undefined,
@@ -283,7 +283,7 @@ class ConstrainedAnswer {
     const { [sayName]: say, [callsName]: calls } = jsonObjectIn(this.#json.value)
     if (this.#json.isBroken || !this.#json.isComplete || (say === undefined && calls === undefined))
       throw new ProviderError('schemaMismatch', "The browser's model returned a response that does not match the requested format.")
-    // Emits a response in any other format as JSON.
+    // Emit a response in any other format as JSON.
     if (say !== null && typeof say === 'object') this.#builder.text('text', JSON.stringify(say))
     for (const call of Array.isArray(calls) ? calls : []) {
       const { name, arguments: args } = jsonObjectIn(call)

@@ -134,7 +134,7 @@ function copied(
       await end()
     },
   }
-  // Does not read ahead of the consumer.
+  // Do not read ahead of the consumer.
   return new ReadableStream(source, { highWaterMark: 0 })
 }
 

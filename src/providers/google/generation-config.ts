@@ -85,7 +85,7 @@ function addBudget(fields: JsonObject, request: StreamRequest, { family, capabil
   if (typeof wanted === 'number' && wanted <= thinkingBudget) {
     fields.maxOutputTokens = thinkingBudget + Math.min(wanted, answerRoom)
     const raised = `maxOutputTokens raised from ${wanted} to ${fields.maxOutputTokens}: the thinking budget of ${thinkingBudget} counts too`
-    // Ignores the model's default limit, which the caller did not request.
+    // Ignore the model's default limit, which the caller did not request.
     adjusted(request.maxTokens === undefined ? {} : request, raised, warnings)
   }
   fields.thinkingConfig = { includeThoughts: true, thinkingBudget }

@@ -33,7 +33,7 @@ const aDefinition = options<ProviderDefinition>({
   api: required(aText),
   service: required(either(aText, aFunction)),
   codec: required(withMethods('a codec', 'encode', 'decoder')),
-  // Ignores other options, because factories pass all of theirs.
+  // Ignore other options, because factories pass all of theirs.
   transport: options(transportTable, true),
   browserHint: aText,
 })

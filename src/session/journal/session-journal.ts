@@ -32,7 +32,7 @@ export function sessionJournal(
     return log
   }
 
-  // Creates the log immediately, so that it does not treat messages that the owner adds later as recorded.
+  // Create the log immediately, so that it does not treat messages that the owner adds later as recorded.
   if (resume !== undefined) logOf(resume.sessionId)
   return {
     open: (place, conversation) => logOf(place.sessionId).open(place, conversation),
@@ -71,7 +71,7 @@ export function withJournal<Store extends SessionStore, Added extends object>(
   added: Added,
 ): Store & Added
 export function withJournal<Store extends SessionStore>(store: Store, journal: SessionStore['journal'], added: object = {}): Store {
-  // Uses a proxy, because a copy would lose class methods, and private fields need the original object.
+  // Use a proxy, because a copy would lose class methods, and private fields need the original object.
   return new Proxy(store, {
     get(target, name) {
       if (name === 'journal') return journal

@@ -110,7 +110,7 @@ export class SessionLog {
     })
     this.#unopened.delete(conversation)
     if (type !== 'turnStart') void this.#write()
-    // Ignores the rejection, because the record written together with this one reports the same error.
+    // Ignore the rejection, because the record written together with this one reports the same error.
     else written.catch(() => undefined)
     return written
   }
@@ -193,7 +193,7 @@ export class SessionLog {
       return entry.type === 'toolResult' ? resultEntries(entry.message) : [entry]
     }
     const { parentLoopId } = entry
-    // Writes an interrupted loop's missing records before this record.
+    // Write an interrupted loop's missing records before this record.
     const isMissing = this.#unopened.has(conversation) && this.#cutOff.missing(parentLoopId, conversation)?.isWhole === true
     const isKnown = isMissing || this.#known.ends.isAt(parentLoopId, conversation)
     this.#known.ends.set(loopId, conversation)
@@ -270,7 +270,7 @@ export class SessionLog {
     const before = this.#knownBefore
     if (isKnown || before <= 0) return records
     const all = (await this.#tail(0))?.records ?? []
-    // Ignores records that an older writer added after this one claimed the log.
+    // Ignore records that an older writer added after this one claimed the log.
     return all.filter(({ seq }) => seq <= (last?.seq ?? before))
   }
 

@@ -94,7 +94,7 @@ class EventKeeper implements SessionJournal {
     const isDelta = event.type === 'messageUpdate'
     const isFirst = isDelta && !loop.hasBegun
     if (isDelta || event.type === 'messageStart') loop.hasBegun = isDelta
-    // Checks the time as well, because browsers throttle timers in hidden pages.
+    // Check the time as well, because browsers throttle timers in hidden pages.
     const isLate = this.#isStreaming && event.at - loop.since >= longestUnwrittenMs
     if (isFirst || isLate || loop.events.length >= eventsPerRecord) this.#write(loop)
     else if (isDelta) loop.stopWaiting ??= startTimer(longestUnwrittenMs, () => this.#write(loop))
@@ -109,7 +109,7 @@ class EventKeeper implements SessionJournal {
     const { loopId, entry } = record
     const loop = this.#loopOf(loopId)
     loop.place = { record, conversation }
-    // Leaves these events for the next write, because the loop awaits the next record.
+    // Leave these events for the next write, because the loop awaits the next record.
     if (entry.type !== 'turnStart') this.#write(loop)
     if (entry.type === 'loopEnd') this.#forget(loopId)
     return written

@@ -94,7 +94,7 @@ export function logSessionStore(driver: LogDriver): SessionStore {
       assertSessionId(checkSession(session).sessionId)
       await saveSession(driver, session)
     },
-    // Calls `open` through `this`, because a wrapping store may override it.
+    // Call `open` through `this`, because a wrapping store may override it.
     journal(options) {
       return sessionJournal(this, options)
     },
@@ -128,7 +128,7 @@ async function readTail(driver: LogDriver, sessionId: string, { after = 0, last,
   const end = await attempt(`Session ${sessionId}`, async () => driver.lastSeq?.(sessionId))
   const from = Math.max(after, (end ?? 0) - last)
   const reading = await readSession(driver, sessionId, from, onProgress)
-  // Ignores lines from a rejected writer, which may be the last lines in the log.
+  // Ignore lines from a rejected writer, which may be the last lines in the log.
   const isShort = from > after && reading.records.length < last
   const whole = isShort ? await readSession(driver, sessionId, after, onProgress) : reading
   return { ...whole, records: whole.records.slice(-last) }
@@ -236,7 +236,7 @@ function tailOf(driver: LogDriver, reading: LogReading): SessionTail {
 }
 
 async function saveSession(driver: LogDriver, session: Session): Promise<void> {
-  // Encodes before any await, so that later changes by the caller have no effect.
+  // Encode before any await, so that later changes by the caller have no effect.
   const records = recordsOf(session)
   const asIs = driver.blobs === undefined
   const encoded = records.map((record) => encodeDetached(record, asIs))

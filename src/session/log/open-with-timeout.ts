@@ -40,7 +40,7 @@ export function openWithTimeout<T>(
       (opened) => {
         isOver = true
         stopTimer()
-        // Ignores the error, because the caller already got a rejection.
+        // Ignore the error, because the caller already got a rejection.
         if (isLate) void release(opened).catch(() => undefined)
         else resolve(opened)
       },

@@ -98,7 +98,7 @@ export class LogReader {
   }
 
   add(line: string): void {
-    // Skips empty lines. A missing record is detected by its number.
+    // Skip empty lines. A missing record is detected by its number.
     if (line === '' || line === '\r') return
     const decoded = decodeLine(line)
     if ('kind' in decoded) {
@@ -195,7 +195,7 @@ function isPartial({ place, records }: Part): boolean {
 function chainOf(newestFirst: readonly Part[], after: number): Link[] {
   const byWriter = new Map(newestFirst.map((part) => [part.place.writer, part]))
   const chain: Link[] = []
-  // Prefers a complete part, then a part that was damaged later, then a part that never ended.
+  // Prefer a complete part, then a part that was damaged later, then a part that never ended.
   let part = newestFirst.find((each) => !isPartial(each)) ?? newestFirst.find(({ isEnded }) => isEnded)
   let end = Number.POSITIVE_INFINITY
   let older = 0

@@ -109,7 +109,7 @@ function pieceEnd(text: string, at: number): number {
 function checksumOf(text: string): string {
   let sum = 0
   for (let at = 0; at < text.length; ) {
-    // Slices the string first, because engines copy the whole input even if only a part fits into the buffer.
+    // Slice the string first, because engines copy the whole input even if only a part fits into the buffer.
     const { read, written } = encoder.encodeInto(text.slice(at, pieceEnd(text, at)), bytes)
     sum = crc32(bytes, 0, written, sum)
     at += read

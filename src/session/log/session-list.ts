@@ -25,7 +25,7 @@ export async function listPage(find: Find, options: SessionListOptions): Promise
   checkOptions(options, listOptions)
   const { limit = defaultLimit, cursor, ...asked } = options
   const after = cursor === undefined ? undefined : readCursor(cursor)
-  // Requests one session more than the limit, to know whether there is a next page.
+  // Request one session more than the limit, to know whether there is a next page.
   const found = await findEnough(find, { ...asked, limit: limit + 1, ...(after !== undefined && { after }) })
   const sessions = found.slice(0, limit)
   const last = sessions.at(-1)

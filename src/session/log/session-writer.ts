@@ -91,11 +91,11 @@ export class LogSessionWriter implements SessionWriter {
     if (this.#refusal !== undefined) throw this.#refusal
     this.#digest = digest
     const from = this.#next
-    // Deletes older writers' blobs together with their records.
+    // Delete older writers' blobs together with their records.
     this.#media.forget()
     await this.#enqueue(this.#number(encoded, from + encoded.length - 1))
     if (!(await this.#isStored(encoded, from))) return
-    // Ignores errors, because the session is stored. If this deletion fails, the next replacement frees the space.
+    // Ignore errors, because the session is stored. If this deletion fails, the next replacement frees the space.
     await this.#driver.discardOlder?.(this.#claim).catch(() => undefined)
   }
 
@@ -130,7 +130,7 @@ export class LogSessionWriter implements SessionWriter {
       this.#digest = records.reduce(advanceDigest, this.#digest)
       return placed
     } catch (error) {
-      // Rejects all later records, because records after a missing record would be inconsistent.
+      // Reject all later records, because records after a missing record would be inconsistent.
       this.#refusal = sessionErrorOf(error, `Session ${this.sessionId}`)
       throw this.#refusal
     }

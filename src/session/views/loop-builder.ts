@@ -79,7 +79,7 @@ export class LoopBuilder {
     else record.messages.push(message)
     if (message.role === 'assistant') {
       record.usage = combineUsage(record.usage, message.usage)
-      // Clears the calls, because providers may reuse call ids in each response.
+      // Clear the calls, because providers may reuse call ids in each response.
       this.#begun?.clear()
       this.#calls = callOrder(message)
     }
@@ -117,7 +117,7 @@ export class LoopBuilder {
     } else if (turn.outputMessage === undefined && turn.toolResults.length === 0) {
       turn.inputMessages.push(message)
     } else {
-      // Records a message that the loop adds after the turn.
+      // Record a message that the loop adds after the turn.
       return
     }
     turn.endedAt = at

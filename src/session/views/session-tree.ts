@@ -232,7 +232,7 @@ export function recordsOf(session: Session): NewSessionRecord[] {
 function recordsOfLoop({ events, ...loop }: LoopRecord): NewSessionRecord[] {
   const { loopId, startedAt: at } = loop
   const records: NewSessionRecord[] = [{ at, loopId, entry: { type: 'loop', loop } }]
-  // Omits events without a type, because they could not be read back.
+  // Omit events without a type, because they could not be read back.
   const kept = events.filter(({ event }) => typeof event.type === 'string')
   for (let first = 0; first < kept.length; first += eventsPerRecord) {
     records.push({ at, loopId, entry: { type: 'events', events: kept.slice(first, first + eventsPerRecord) } })

@@ -112,7 +112,7 @@ function recover(history: History, chain: readonly LoopRecord[], log: CallLog, a
   const open = findOpenCalls(messages)
   if (open === undefined) return { recovered: [], rerun: [] }
   const { answer, calls, marked } = open
-  // Ignores loops that ended normally, because they left calls pending on purpose.
+  // Ignore loops that ended normally, because they left calls pending on purpose.
   const cut = chain
     .slice(
       Math.max(

@@ -25,7 +25,7 @@ export class CallLog {
   constructor(records: readonly SessionRecord[]) {
     for (const { entry, loopId = '' } of records) {
       if (entry.type === 'loop') this.#addLoop(loopId, entry.loop)
-      // Clears the calls, because providers may reuse call ids in each response.
+      // Clear the calls, because providers may reuse call ids in each response.
       if (entry.type === 'assistant') this.#begun.delete(loopId)
       if (entry.type !== 'toolIntent') continue
       const begun = this.#begun.get(loopId) ?? new Map<string, BegunCall>()

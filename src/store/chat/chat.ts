@@ -189,7 +189,7 @@ class LiveChat implements Chat {
     const store = createStore(this.agent, { ...this.#options, ...(isKnown && { initial: this.#run }) })
     this.#store = store
     const look = () => {
-      // Ignores changes from a replaced store, which may still be reading its run.
+      // Ignore changes from a replaced store, which may still be reading its run.
       if (this.#store !== undefined && this.#store !== store) return
       this.#run = store.getSnapshot()
       this.#publish()

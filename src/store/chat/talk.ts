@@ -30,7 +30,7 @@ export function taken(run: AgentRun): Promise<boolean> {
     const stop = run.subscribe((event) => {
       if (event.type !== 'messageStart' && event.type !== 'messageEnd') return
       const { role } = event.message
-      // Ignores tool results that complete an earlier turn.
+      // Ignore tool results that complete an earlier turn.
       const hasFailed = event.message.role === 'assistant' && event.message.stopReason === 'error'
       if (!hasFailed && (role === 'assistant' || event.type === 'messageEnd')) resolve(true)
     })

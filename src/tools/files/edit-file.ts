@@ -109,7 +109,7 @@ function notFoundText(path: string, content: string, oldText: string): string {
 
 async function load(workspace: Workspace, path: string, signal: AbortSignal): Promise<{ content: string; version: string }> {
   try {
-    // Reads the version before the bytes, so that the write fails if the file changed in between.
+    // Read the version before the bytes, so that the write fails if the file changed in between.
     const { size, version } = await workspace.stat(path, { signal })
     if (size > maxBytes) throw new ToolError('failed', `File too large (${size} bytes, max ${maxBytes}). Use write_file or a script.`)
     const content = utf8In(await workspace.read(path, { signal }), { withMark: true })

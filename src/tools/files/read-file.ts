@@ -116,7 +116,7 @@ async function readText(
   for await (const batch of readLines({ workspace, path, size, signal, maxLineLength: maxBytes })) {
     page.add(batch)
     isComplete = batch.isLast
-    // Reads a small file to the end, to count its lines.
+    // Read a small file to the end, to count its lines.
     if (page.isFull && isLarge) break
   }
   if (page.isPastEnd) throw new ToolError('invalidArguments', `offset ${offset} is past the end of ${path} (${page.seen} lines).`)

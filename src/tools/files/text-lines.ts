@@ -44,7 +44,7 @@ export async function* readLines(source: LineSource): AsyncGenerator<LineBatch, 
     const isLast = end === size || bytes.length < end - start
     const lines = (rest + decoder.decode(bytes, { stream: !isLast })).split('\n')
     rest = lines.pop() ?? ''
-    // Keeps one extra character, to distinguish a carriage return at the cut from text.
+    // Keep one extra character, to distinguish a carriage return at the cut from text.
     if (rest.length > maxLineLength) rest = rest.slice(0, maxLineLength + 1)
     if (isLast && rest !== '') lines.push(rest)
     yield { first, lines: lines.map((line) => trim(line, maxLineLength)), isLast }

@@ -75,7 +75,7 @@ export async function compileMatcher(pattern: string, caseSensitive: boolean): P
     const maxLineLength = Math.max(1000, Math.floor(maxSteps / Math.max(1, expression.programSize())))
     return {
       maxLineLength,
-      // Keeps the line break, so that `$` does not match at the cut.
+      // Keep the line break, so that `$` does not match at the cut.
       matches: (line) => expression.test(line.length > maxLineLength ? `${line.slice(0, maxLineLength)}\n` : line),
     }
   } catch (cause) {

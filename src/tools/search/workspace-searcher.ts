@@ -65,7 +65,7 @@ async function searchFile(search: Search, path: string): Promise<void> {
   const { signal } = search.query
   const { size } = await workspace.stat(path, { signal })
   if (await isBinary(workspace, path, signal)) return
-  // Keeps one extra character, so that the matcher can tell that the line continues.
+  // Keep one extra character, so that the matcher can tell that the line continues.
   for await (const { first, lines } of readLines({ workspace, path, size, signal, maxLineLength: matcher.maxLineLength + 1 })) {
     for (const [index, text] of lines.entries()) {
       search.work += text.length + 1

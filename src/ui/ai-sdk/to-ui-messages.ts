@@ -237,7 +237,7 @@ export class OpenAnswer {
   /** Adds pending approvals, including those of sub-agents, whose calls the history does not contain. */
   ask(approvals: readonly PendingApproval[]): void {
     this.asked = approvals
-    // Marks open calls as finished, because `useChat` sends decisions only if no call is open.
+    // Mark open calls as finished, because `useChat` sends decisions only if no call is open.
     if (approvals.length > 0)
       for (const { at, block } of this.#services.values())
         this.message.parts[at] = { ...serviceCallOf(block), state: 'output-available', output: waitsText }

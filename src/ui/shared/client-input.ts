@@ -54,7 +54,7 @@ export function readFile({ mimeType, data, url, name }: ClientFile, part: string
   const isPicture = type.startsWith('image/')
   const named = name === undefined || name === '' || isPicture ? {} : { name: name.slice(0, 200) }
   try {
-    // Enables page citations by default for documents that users attach.
+    // Enable page citations by default for documents that users attach.
     const cited = isMediaOf(type, ['application/pdf']) ? { citations: 'ifPossible' } : {}
     return { value: clientBlock({ type: isPicture ? 'image' : 'file', mimeType: type, ...source, ...named, ...cited }, part) }
   } catch (error) {

@@ -43,7 +43,7 @@ export class KvBlobs {
 
   /** Returns the media from the newest writer whose pieces are all visible. */
   async get(sessionId: string, hash: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    // Uses `list`, because KV caches missing keys for a minute.
+    // Use `list`, because KV caches missing keys for a minute.
     const keys = await kvOutcome('list', listKeys(this.#namespace, `${blobPrefix(sessionId)}${hash}/`))
     const ofWriters = new Map<string, Pieces>()
     for (const { name, metadata } of keys) {

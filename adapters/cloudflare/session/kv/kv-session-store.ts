@@ -157,7 +157,7 @@ class KvDriver implements LogDriver {
   }
 
   async #summaryOf(sessionId: string): Promise<SessionSummary | undefined> {
-    // Uses `list`, because KV caches for a minute that a key does not exist.
+    // Use `list`, because KV caches for a minute that a key does not exist.
     const [key] = await listKeys(this.#namespace, summaryKeyName(sessionId))
     return key && summaryFrom(key.name, key.metadata)
   }

@@ -245,7 +245,7 @@ export abstract class LiveSessionObject<Bindings, Context = unknown> extends Ses
    * Sets an alarm before a run begins and keeps it until the run has ended, so that the platform keeps or restarts the object.
    */
   async #keepAwake(address: ObjectAddress): Promise<void> {
-    // Stores the session id, which alarms do not contain. The id is stored with the first run, so that reads leave nothing behind.
+    // Store the session id, which alarms do not contain. The id is stored with the first run, so that reads leave nothing behind.
     await this.#keep(address)
     this.#isRunning = true
     await this.#setAlarm()

@@ -60,7 +60,7 @@ export async function forwardToSession(request: Request, options: ForwardOptions
     return problemResponse({ status: 400, code: 'invalidId', detail: error.message })
   }
   const url = new URL('https://session')
-  // Does not resolve the path against a base, because a path that starts with two slashes would select a host.
+  // Do not resolve the path against a base, because a path that starts with two slashes would select a host.
   url.pathname = path
   url.search = new URL(request.url).search
   const address = { tenant, sessionId }
@@ -90,7 +90,7 @@ async function deliver(sessions: ObjectNamespace, address: ObjectAddress, reques
       // A stub that has failed once stays broken.
       return await sessions.getByName(objectName(address)).fetch(isRepeatable ? request.clone() : request)
     } catch (error) {
-      // Rethrows a bug in the class, so that it appears in the platform's logs instead of a response.
+      // Rethrow a bug in the class, so that it appears in the platform's logs instead of a response.
       if (!isRetryable(error) && !isOverloaded(error)) throw error
       if (!isRepeatable || !isRetryable(error) || !(await retryDelay(attempt))) return problemResponse(unavailable)
     }

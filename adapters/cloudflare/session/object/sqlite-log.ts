@@ -171,7 +171,7 @@ export class SqliteLog {
     sql.exec('CREATE TABLE IF NOT EXISTS claim (id INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, writer TEXT NOT NULL)')
     sql.exec(`CREATE TABLE IF NOT EXISTS records (epoch INTEGER, seq INTEGER, chunk INTEGER, text TEXT NOT NULL,
       PRIMARY KEY (epoch, seq, chunk)) WITHOUT ROWID`)
-    // Uses row ids, because tables without them store long values less efficiently.
+    // Use row ids, because tables without them store long values less efficiently.
     sql.exec(
       'CREATE TABLE IF NOT EXISTS blobs (hash TEXT, epoch INTEGER, chunk INTEGER, bytes BLOB NOT NULL, PRIMARY KEY (hash, epoch, chunk))',
     )

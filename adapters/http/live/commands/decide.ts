@@ -36,7 +36,7 @@ export async function tell(
 ): Promise<boolean> {
   const { toolCallId, argumentsHash: waiting } = request
   try {
-    // Uses the arguments that the user saw, which may differ from the pending ones.
+    // Use the arguments that the user saw, which may differ from the pending ones.
     const shown = argumentsHash === undefined ? undefined : { toolCallId, argumentsHash }
     if (approved && shown !== undefined && edited !== undefined)
       await run.approve(shown, { arguments: edited, ...(by !== undefined && { by }), ...(tellModel !== undefined && { tellModel }) })

@@ -16,7 +16,7 @@ export class IdempotencyCache<Made> {
     if (kept !== undefined) return kept
     const made = make()
     this.#kept.set(key, made)
-    // Removes failures from the cache, so that they can be retried.
+    // Remove failures from the cache, so that they can be retried.
     made.catch(() => this.#kept.delete(key))
     const [oldest] = this.#kept.keys()
     if (this.#kept.size > maxKept && oldest !== undefined) this.#kept.delete(oldest)

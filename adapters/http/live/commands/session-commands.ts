@@ -10,7 +10,7 @@ const defaultBeginMs = 30_000
 
 /** Returns the start and response deadlines for a request that is forwarded `now`. */
 export function deadlinesFrom(now: number, withinMs: number = defaultForwardMs): Pick<ForwardedCommand, 'beginBy' | 'deadline'> {
-  // Leaves the rest of a short timeout for the response.
+  // Leave the rest of a short timeout for the response.
   return { beginBy: now + Math.min(defaultBeginMs, Math.ceil(withinMs / 2)), deadline: now + withinMs }
 }
 

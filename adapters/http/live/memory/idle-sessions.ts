@@ -39,7 +39,7 @@ export class IdleSessions<Session extends InMemory> {
     if (this.#timer !== undefined || this.#sessions.size === 0) return
     const { idleMs, restMs } = this.#options
     this.#timer = setTimeout(() => void this.#sweep(), timerMs(Math.min(idleMs, restMs)))
-    // Lets an idle process exit.
+    // Let an idle process exit.
     if (typeof this.#timer === 'object') this.#timer.unref?.()
   }
 

@@ -42,7 +42,7 @@ export class DenyList {
   #commandIn(line: string): Denial | undefined {
     const seen = new Set([line])
     let length = 0
-    // Includes texts added in the loop.
+    // Include texts added in the loop.
     for (const text of seen) {
       const shell = readShell(text)
       const denial = this.#denialIn(shell) ?? (shell.isCertain ? undefined : this.#asText(text))

@@ -205,7 +205,7 @@ export class WordReader {
     else if (begins('$(')) this.#substitution()
     else if (begins('${')) this.#parameter(isQuoted)
     else if (this.#taken(/\$(?:[A-Za-z_]\w*|[\d@*#?$!-])/y) === undefined) return false
-    // Normalizes `${name}` to `$name`, so that an entry can use either form.
+    // Normalize `${name}` to `$name`, so that an entry can use either form.
     parts.push({ kind: 'expansion', text: this.text.slice(from, this.at).replace(/^\$\{(\w+)\}$/, '$$$1') })
     return true
   }

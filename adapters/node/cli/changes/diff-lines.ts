@@ -83,7 +83,7 @@ function sideOf(line: string, other: string | undefined, mark: '-' | '+', { pain
   const [from, to] = mark === '-' ? [line.slice(1), other.slice(1)] : [other.slice(1), line.slice(1)]
   const parts = diffWordsWithSpace(from, to).filter(({ added, removed }) => (mark === '-' ? !added : !removed))
   const same = parts.reduce((sum, { value, added, removed }) => sum + (added || removed ? 0 : value.trim().length), 0)
-  // Highlights no words if almost all differ.
+  // Highlight no words if almost all differ.
   if (same * 3 < line.trim().length) return paint(colour, line)
   return joined(
     paint(colour, mark),

@@ -54,7 +54,7 @@ export class MarkdownLines {
   pending(): Painted[] {
     const rows = this.#table.map((row) => this.#painter.plain(row))
     if (this.#rest === '') return rows
-    // Highlights code once, when the line is complete.
+    // Highlight code once, when the line is complete.
     return [
       ...rows,
       this.#fence === undefined || this.#code === undefined ? this.#painted(this.#rest) : this.#painter.plain(`  ${this.#rest}`),
@@ -80,7 +80,7 @@ export class MarkdownLines {
     if (fence === undefined) return [...before, this.#painted(line)]
     if (this.#fence === undefined) this.#begin(fence, line)
     else if (fence[0] === this.#fence[0] && fence.length >= this.#fence.length) this.#fence = undefined
-    // Omits the fence, because the color marks the code.
+    // Omit the fence, because the color marks the code.
     return this.#painter.hasColours ? before : [...before, this.#painter.plain(line)]
   }
 

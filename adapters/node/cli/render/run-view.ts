@@ -163,7 +163,7 @@ export class RunView {
 
   #think(delta: string, at: number): void {
     this.#thoughtSince ??= at
-    // Shows only the beginning and the last lines.
+    // Show only the beginning and the last lines.
     if (this.#thinking.length < 20_000) this.#thinking += delta
   }
 

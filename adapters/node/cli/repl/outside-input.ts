@@ -14,7 +14,7 @@ export async function editText(text: string, name: string, lines: LineSource, sc
   const path = join(directory, safeName(name))
   try {
     await writeFile(path, text, { mode: 0o600 })
-    // Splits commands such as `code --wait` into words, without a shell.
+    // Split commands such as `code --wait` into words, without a shell.
     const [command = 'vi', ...args] = (process.env.VISUAL || process.env.EDITOR || 'vi').trim().split(/\s+/)
     screen.hold()
     const code = await lines.lend(command, [...args, path]).finally(() => screen.release())

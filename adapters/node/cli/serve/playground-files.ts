@@ -11,7 +11,7 @@ const headers = {
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
-  // Disables caching, because another program may use this port later.
+  // Disable caching, because another program may use this port later.
   'cache-control': 'no-store',
 }
 
@@ -33,7 +33,7 @@ export async function playgroundFiles(endpoint: string): Promise<FileAt> {
   const page = index.replace('<head>', `<head>\n    <meta name="phi-endpoint" content="${endpoint}" />`)
   return async (path, accepted) => {
     if (path === '/') return new Response(page, { headers: headersOf('.html') })
-    // Looks up known files only, so that request paths never access the disk.
+    // Look up known files only, so that request paths never access the disk.
     if (!names.has(`${path}.gz`)) return undefined
     const packed = await readFile(new URL(`.${path}.gz`, folder))
     const asset = { ...headersOf(extname(path)), vary: 'accept-encoding' }

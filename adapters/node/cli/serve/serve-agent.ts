@@ -93,7 +93,7 @@ function endpointOf(home: AgentHome, sessions: SessionsHere, token: string) {
   })
   return (request: Request, env: object): Response | Promise<Response> => {
     const { origin, pathname, search } = new URL(request.url)
-    // Does not resolve against a host, because a path that starts with // would select another host.
+    // Do not resolve against a host, because a path that starts with // would select another host.
     return app.fetch(new Request(origin + pathname.slice(endpoint.length) + search, request), env)
   }
 }

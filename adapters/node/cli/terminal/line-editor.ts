@@ -244,7 +244,7 @@ class LineEditor implements LineSource {
       search.at = search.query === '' ? undefined : history.find(search.query, history.length)
     } else {
       this.#endSearch(true)
-      // Shows a match before submitting it.
+      // Show a match before submitting it.
       return name === 'return'
     }
     return true

@@ -34,7 +34,7 @@ export class LineHistory {
       mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 })
       appendFileSync(this.#file, `${JSON.stringify(line)}\n`, { mode: 0o600 })
     } catch {
-      // Ignores a failed write, which only loses the line for the next session.
+      // Ignore a failed write, which only loses the line for the next session.
     }
   }
 

@@ -48,7 +48,7 @@ export class TerminalMode {
   stop(): void {
     if (process.platform === 'win32') return
     this.#off()
-    // Signals the group, like the terminal itself, because a parent program waits for it.
+    // Signal the group, like the terminal itself, because a parent program waits for it.
     process.kill(0, 'SIGTSTP')
     // Reached immediately if the system does not stop an orphaned group. Otherwise, reached after SIGCONT.
     setImmediate(() => this.#on())
@@ -89,7 +89,7 @@ export class TerminalMode {
   /** Ignores errors of a closed terminal. */
   #set(isRaw: boolean): void {
     try {
-      // Sets the mode even if Node considers it set, because another program may have changed it.
+      // Set the mode even if Node considers it set, because another program may have changed it.
       if (isRaw) this.#input.setRawMode(false)
       this.#input.setRawMode(isRaw)
     } catch {

@@ -32,7 +32,7 @@ export function widthOf(text: string): number {
 
 /** Truncates `text` to one line of at most `width` cells, with an ellipsis. */
 export function cutTo(text: Painted, width: number): Painted {
-  // Limits the input, because more is not visible and measuring takes time.
+  // Limit the input, because more is not visible and measuring takes time.
   const begin = text.slice(0, width * 8 + 200)
   if (begin.length === text.length && widthOf(begin) <= width) return text
   let shown = ''

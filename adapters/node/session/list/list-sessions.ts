@@ -132,7 +132,7 @@ async function findSessions(listing: Listing, { status }: LogQuery, moved: Reado
   const places = await placesIn(listing)
   const isUnknown = ({ ends, marked }: KnownEnds, name: string) => moved.has(name) || marked.has(name) || !ends.has(name)
   let known = await index.read()
-  // Ignores the failure, because lists work without an index.
+  // Ignore the failure, because lists work without an index.
   const isToRead = (name: string) => isUnknown(known, name) || (status !== undefined && known.ends.get(name)?.status === undefined)
   const generation = await index.begin(known, places.filter(({ name }) => isToRead(name)).length).catch(() => undefined)
   if (generation !== undefined) known = await index.read()

@@ -84,7 +84,7 @@ export function draftOf(sessionId: string): Draft {
   for (const messageId of Object.keys(kept.edits)) edited(messageId)
   drafts.set(sessionId, draft)
   void keptFiles(sessionId).then((media) => {
-    // Keeps files that were attached in the meantime.
+    // Keep files that were attached in the meantime.
     if (media.length > 0) draft.giveBack('', media)
     for (const part of [attached, waiting]) part.subscribe(() => void keepMedia())
   })

@@ -25,7 +25,7 @@ export async function writeResult(
   { workspace, over }: OffloadOptions,
 ): Promise<ToolResult> {
   const whole = textOf(result.content)
-  // Adds a new id, because providers may repeat call ids.
+  // Add a new id, because providers may repeat call ids.
   const path = `tool-results/${safe(name)}-${newId()}.txt`
   try {
     await write(loop, workspace, path, whole)

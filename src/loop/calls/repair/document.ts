@@ -176,7 +176,7 @@ class Scanner {
 
   #afterWhitespace(from: number): string {
     let at = from
-    // Limits the look-ahead over whitespace.
+    // Limit the look-ahead over whitespace.
     while (at < from + 16 && whitespace.includes(this.#text.charAt(at)) && at < this.#text.length) at++
     return at === from + 16 ? ',' : this.#text.charAt(at)
   }

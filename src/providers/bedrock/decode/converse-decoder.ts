@@ -100,7 +100,7 @@ export class BedrockDecoder implements StreamDecoder {
   }
 
   #message(headers: EventHeaders, payload: Uint8Array): void {
-    // Ignores everything after the end.
+    // Ignore everything after the end.
     if (this.isDone) return
     const exception = headers.get(':exception-type')
     if (exception !== undefined) throw refusal(exception, this.#parse(this.#utf8.decode(payload)))

@@ -88,7 +88,7 @@ export class Grounding {
     const { webSearchQueries: _queries, groundingChunks: chunks, groundingSupports: _supports, ...otherFields } = metadata
     Object.assign(this.#otherFields, otherFields as JsonObject) // Parsed JSON.
     const pictures = Array.isArray(chunks) ? chunks.flatMap((chunk) => Object(chunk).image ?? []) : []
-    // Uses the pages as sources, because image URLs cannot be citations.
+    // Use the pages as sources, because image URLs cannot be citations.
     if (pictures.length > 0) this.#otherFields.images = pictures as JsonValue[] // Parsed JSON.
   }
 

@@ -10,7 +10,7 @@ const escapes = /\\(u[dD][89a-fA-F][0-9a-fA-F]{2}|.)/g
 export function toJson(value: unknown): string {
   const json = JSON.stringify(value)
   if (!json.includes('\\ud')) return json
-  // Matches whole escapes, so that an escaped backslash before "ud800" stays unchanged.
+  // Match whole escapes, so that an escaped backslash before "ud800" stays unchanged.
   return json.replace(escapes, (whole, body: string) => (body.length === 5 ? '\\ufffd' : whole))
 }
 

@@ -82,7 +82,7 @@ function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, creden
   const advice = hint?.(code, facts.text, facts.names)
   if (status === 407) return `A proxy on the way to ${service} requires credentials${where}. Add them to the proxy settings.`
   if (code === 'auth') {
-    // Does not quote messages about keys, which may echo the key in any form and add little information. Other 403s concern a country, a
+    // Do not quote messages about keys, which may echo the key in any form and add little information. Other 403s concern a country, a
     // model or an account.
     const isQuoted = status === 403 && !facts.isBadKey && !ofKeys.test(facts.text)
     const what = isQuoted ? `refused access${at}${where}${detail}` : `rejected the API key${at}${where}.`

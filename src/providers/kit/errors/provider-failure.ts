@@ -32,7 +32,7 @@ export interface FailedCall {
 export function toProviderError(call: FailedCall): ProviderError {
   const { decoder, secrets } = call.exchange
   const found = causeOf(call)
-  // Does not set the engine's error as `cause`, because it may contain the headers.
+  // Do not set the engine's error as `cause`, because it may contain the headers.
   const message = withoutSecret(found.message, secrets())
   const options: ProviderErrorOptions = { isRetryable: found.isRetryable }
   if (found.maxRetries !== undefined) options.maxRetries = found.maxRetries

@@ -16,7 +16,7 @@ const headerNames: readonly (readonly [limited: RateLimited, names: readonly str
 /** Returns the rate limits in response headers, or `undefined` if there are none. */
 export function rateLimitsIn(headers: Headers): RateLimits | undefined {
   let stated: Map<string, string> | undefined
-  // Iterates over all headers once, because looking up each name costs more than decoding a short response.
+  // Iterate over all headers once, because looking up each name costs more than decoding a short response.
   for (const [name, value] of headers) {
     if (!name.includes('ratelimit')) continue
     stated ??= new Map()

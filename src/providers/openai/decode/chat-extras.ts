@@ -85,7 +85,7 @@ export class ChatExtras {
     this.#tellSound()
     const text = this.#builder.written(textKey)
     const cited: Citation[] = [...this.#annotated(text), ...this.#linked(text), ...this.#executed.sources()]
-    // Adds an empty text for the citations to a response without text.
+    // Add an empty text for the citations to a response without text.
     for (const citation of cited) this.#builder.citation(textKey, citation)
     const { message } = this.#builder
     const annotations = this.#annotations.filter((each) => Object(each).type === 'url_citation') as JsonObject[] // Parsed JSON.

@@ -166,7 +166,7 @@ export class OutputWriter implements AnswerWriter {
   }
 
   #next(kind: NamedItem): string {
-    // Counts the open item, so that ids stay unique.
+    // Count the open item, so that ids stay unique.
     return this.#name(kind, this.items.length + (this.#open === undefined ? 0 : 1))
   }
 

@@ -110,7 +110,7 @@ class Encoder extends AnswerFold<ResponseEvent, ResponseEncoderOptions> implemen
 
   override skip(event: AgentEvent): void {
     if (event.type === 'messageEnd' && event.message.role === 'assistant') this.#answersBefore += 1
-    // Does not start a response, because the caller has already received this event.
+    // Do not start a response, because the caller has already received this event.
     this.#place ??= event
     super.skip(event)
   }

@@ -150,7 +150,7 @@ export class AnswerMessage extends MessageFold {
     if (block.type === 'text') {
       for (const citation of (block.citations ?? []).slice(this.#cited[contentIndex] ?? 0)) this.cited(citation, contentIndex)
     }
-    // Omits images without inline data.
+    // Omit images without inline data.
     if (block.type === 'image' && block.data !== undefined) this.#writer.picture(block.data, block.mimeType ?? 'image/png')
   }
 }
@@ -174,7 +174,7 @@ export class AnswerCalls extends OpenCalls {
   override take(event: CallEvent): void {
     // Client calls of sub-agents also make the run wait.
     if (event.type === 'clientCallRequested' && event.subAgent !== undefined) this.handedOut(this.of(event), event)
-    // Ignores running calls of earlier responses, which do not block this response.
+    // Ignore running calls of earlier responses, which do not block this response.
     if (event.type !== 'toolExecutionStart' || this.get(event.toolCallId) !== undefined) super.take(event)
   }
 

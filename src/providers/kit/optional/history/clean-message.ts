@@ -48,7 +48,7 @@ function cleanAssistant(message: AssistantMessage, target: NormaliseTarget): Ass
   const shownBlocks = shownContent(message)
   const isUncited = shownBlocks.some((block) => block.type === 'serviceTool' && target.knowsTool?.(block) === false)
   let content = mapBlocks(shownBlocks, (block) => {
-    // Omits a provider-executed tool without an outcome.
+    // Omit a provider-executed tool without an outcome.
     if (!mayBeOpen && isUnended(block)) return undefined
     // Citations are not sent back.
     const isBare = isUncited && block.type === 'text' && block.providerState !== undefined
@@ -112,7 +112,7 @@ export function picturesOf({ content }: AssistantMessage, cleaned: AssistantMess
 
 /** Returns the text of an aborted response as a complete response, or `undefined` if it has no text. */
 export const stoppedText = perObject((message: AssistantMessage): AssistantMessage | undefined => {
-  // Keeps only the text, because attached state may be incomplete.
+  // Keep only the text, because attached state may be incomplete.
   const content = message.content.flatMap((block) => (block.type === 'text' && block.text.trim() !== '' ? [text(block.text)] : []))
   const { errorMessage: _stopped, ...answer } = message
   return content.length === 0 ? undefined : { ...answer, content, stopReason: 'stop' }
