@@ -3,7 +3,7 @@
  *
  * `defineProvider` builds a `StreamProvider` from a codec: `encode` turns a request into the HTTP request, and a `StreamDecoder` turns
  * response bytes into operations on an `AssistantBuilder`. Connections, stalls, aborts, rejected media, redaction and error codes then work
- * as in every built-in provider. `streamProviderSuite` of `phi-core/testing` verifies it.
+ * as in every built-in provider. `streamProviderSuite` from `phi-core/testing` verifies it.
  *
  * @module
  */

@@ -9,7 +9,7 @@ export interface WorkerOptions<Bindings extends object>
   extends Omit<AgentAppOptions, 'agent' | 'authorize' | 'authorizeOperator' | 'context' | 'dev' | 'sessions'> {
   /** Authenticates a request, as for `createAgentApp`. A Worker is public, so every accepted caller spends your tokens. */
   authorize: (env: Bindings, request: Request) => Identity | Promise<Identity>
-  /** Host of the sessions: `objectLiveSessions({ sessions: env.SESSIONS, index: env.INDEX })`. */
+  /** Returns the session host, usually `objectLiveSessions({ sessions: env.SESSIONS, index: env.INDEX })`. */
   sessions?: (env: Bindings) => LiveSessions
   /** Creates the agent for one `POST /runs`. On Workers, keys and stores are available only in `env`, per request. */
   agent?: (env: Bindings, request: Request, caller: Caller) => Agent | Promise<Agent>

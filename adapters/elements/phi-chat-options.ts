@@ -58,11 +58,11 @@ export const english: Words = {
  *
  * **Attributes**
  * - `endpoint`: the URL of `createAgentApp`.
- * - `session`: the session id. Default: one id per browser tab, kept in `sessionStorage`.
+ * - `session`: the session id. Default: one id per browser tab, stored in `sessionStorage`.
  * - `models`: space-separated names of models that the server accepts per message. The first is the agent's own model.
  * - `smooth`: `word` or `line`: streamed text appears at an even pace, as with `smoothText`. Default: as it arrives.
  * - `files`: accepted file types, such as `image/*`. Without it, messages have no files.
- * - `app-page`: the option `page` of `mountMcpApp`, for apps on pages with a strict policy.
+ * - `app-page`: the `page` option of `mountMcpApp`, for apps on pages with a strict Content Security Policy.
  *
  * Source: docs/guides/frameworks.md
  */

@@ -24,8 +24,8 @@ export interface AgentAppOptions<E extends Env = Env, RunValue = unknown> extend
    */
   authorize: Authorize<E>
   /**
-   * Host of the sessions: `memoryLiveSessions(…)`, or `objectLiveSessions(…)` on Cloudflare. Default: none, which serves only runs without
-   * a session.
+   * The session host: `memoryLiveSessions(…)`, or `objectLiveSessions(…)` on Cloudflare. Without one, the app serves only runs without a
+   * session.
    */
   sessions?: (LiveSessions & WithContext<RunValue>) | ((c: Context<E>) => LiveSessions & WithContext<RunValue>)
   /** Creates the agent for one `POST /runs`. Return a `Problem` to reject. Default: the route does not exist. */

@@ -2,7 +2,7 @@ import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/sdk/type
 import { timerMs } from '../../src/base/timer.ts'
 import type { McpRequestOptions } from '../../src/mcp/client-like.ts'
 
-/** An active call for which a server may ask the user. */
+/** An active call during which a server may send elicitation requests. */
 interface AskingCall {
   caller: string | undefined
   ask: NonNullable<McpRequestOptions['onelicit']>
@@ -11,17 +11,17 @@ interface AskingCall {
 }
 
 /**
- * One connection's calls, and the elicitation requests during them.
+ * Tracks one connection's active calls and routes elicitation requests to their user.
  *
  * **Contract**
- * - A server does not say which call its request belongs to. If all active calls belong to one agent, that agent's user is asked, for the
- *   newest call. If they belong to several agents, no user is asked, because the request could reach the wrong one.
- * - The timeouts of all active calls are paused during a request, because any of them may be waiting.
+ * - A server does not say which call its request belongs to. If all active calls belong to one agent, the newest call forwards the request
+ *   to that agent's user. If they belong to several agents, no call forwards it, because it could reach the wrong user.
+ * - Pauses the timeouts of all active calls during a request, because any of them may be waiting.
  */
 export class AskingCalls {
   readonly #calls = new Set<AskingCall>()
 
-  /** Returns the options of a call whose timeout is paused during requests. Call `end` when the call has settled. */
+  /** Returns request options for a call whose timeout pauses during elicitation. Call `end` when the call has settled. */
   begin({ onelicit, caller, isRepeatable: _, pause: pauseCaller, timeout = 60_000, signal, ...others }: McpRequestOptions): {
     options: McpRequestOptions
     end(): void
@@ -54,11 +54,11 @@ export class AskingCalls {
       clearTimeout(timer)
       signal?.removeEventListener('abort', stop)
     }
-    // The client's timeout cannot be paused, so it gets one that never expires.
+    // The MCP client cannot pause its request timeout, so disable it and use our own timer.
     return { options: { ...others, signal: controller.signal, timeout: timerMs(Infinity) }, end }
   }
 
-  /** Asks the user of the active calls. Returns `undefined` if there is no user, or if there could be several. */
+  /** Forwards an elicitation request to the user of the active calls. Returns `undefined` if no user or more than one matches. */
   async ask(params: ElicitRequest['params'], signal: AbortSignal): Promise<ElicitResult | undefined> {
     let answer: ElicitResult | undefined
     for (;;) {
@@ -66,9 +66,9 @@ export class AskingCalls {
       const call = [...this.#calls].at(-1)
       if (call === undefined || callers.size !== 1) return answer
       const { action, content } = await this.pausing(() => call.ask(params, signal), signal)
-      // Valid forms are flat, so the server cannot ask for anything else.
+      // Elicitation forms are flat, so every valid value fits the result type.
       answer = { action, ...(content !== undefined && { content: content as NonNullable<ElicitResult['content']> }) }
-      // An ended call withdraws its request, but here the server is asking for another call.
+      // When a call ends, it cancels its request. The server sent this request for another call, so forward it again.
       if (action !== 'cancel' || signal.aborted || this.#calls.has(call)) return answer
     }
   }

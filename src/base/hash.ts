@@ -115,7 +115,7 @@ function turn(word: number, bits: number): number {
   return (word >>> bits) | (word << (32 - bits))
 }
 
-/** Returns the first 32 fractional bits of a root of each of the first `count` primes. */
+/** Computes `prime ** exponent` for the first `count` primes, and returns the first 32 fractional bits of each result. */
 function fractions(count: number, exponent: number): Int32Array {
   const primes: number[] = []
   for (let candidate = 2; primes.length < count; candidate++) {
@@ -124,7 +124,7 @@ function fractions(count: number, exponent: number): Int32Array {
   return Int32Array.from(primes, (prime) => ((prime ** exponent % 1) * 2 ** 32) | 0)
 }
 
-/** Returns the SHA-256 (hex) of the canonical JSON of `args`, which does not depend on key order. */
+/** Hashes `args` as canonical JSON, which does not depend on key order. Returns the SHA-256 in hex. */
 export function argumentsHash(args: JsonObject): string {
   return sha256(canonicalJson(args))
 }

@@ -8,7 +8,7 @@ import type { RemoteSharedState } from './remote-shared-state.ts'
 import type { QueuedReceipt } from './run/outbox.ts'
 import type { AnyTools, ClientTools } from './tools/client-tools.ts'
 
-/** Selects the part of a session to load. */
+/** Selects which part of a session to load. */
 export interface LoadOptions {
   /** Loads the history up to the end of this loop. Default: the whole history. */
   loopId?: string

@@ -29,12 +29,12 @@ const translated = new WeakMap<ModelConfig, WeakMap<AssistantMessage, AssistantM
 
 /**
  * Translates as specified: thinking becomes text with the prefix `[Reasoning] ` for OpenAI and Azure, and is dropped for Google and
- * Bedrock. Thinking is kept for Anthropic, which gets only its own model's thinking.
+ * Bedrock. Retains thinking for Anthropic, which receives only its own model's thinking.
  *
  * **Contract**
  * - Only foreign thinking is changed. A model gets its own thinking back with signatures. The specification drops it for Google and
  *   Bedrock, but their models reject requests without it.
- * - Text, images, tool calls, user messages and tool results are kept. Withheld thinking has no text and is dropped.
+ * - Retains text, images, tool calls, user messages and tool results. Drops withheld thinking, which has no text.
  */
 export const defaultContextTranslation: ContextTranslation = (messages, target) => {
   // Codecs of other protocols define what they accept.

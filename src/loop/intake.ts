@@ -61,9 +61,9 @@ export interface InputLoop {
 
 /** A turn's input, apart from steering. */
 export interface TurnInput {
-  /** Supplier of the input. Absent if the model only responds to the history. */
+  /** Supplies the input. Absent if the model only responds to the history. */
   supplier?: MessageSupplier
-  /** Origin of the input, for request captures. */
+  /** Where the input came from, for request captures. */
   origin?: 'steering' | 'followUp'
 }
 

@@ -46,7 +46,7 @@ export interface AgentContext {
   lastLoopId?: string
   /** Parent loop. Default: none for a start, `lastLoopId` for a continuation. */
   parentLoopId?: string
-  /** Kind of a continuation. Default: `{ kind: 'default' }`. A start is always `initial`. */
+  /** Continuation kind. Default: `{ kind: 'default' }`. A new loop is always `initial`. */
   continuationKind?: ContinuationKind
   /**
    * The unfinished prompt's request settings, to record with its loops. Cleared when the prompt is finished. Requests use the settings in
@@ -131,7 +131,7 @@ export interface LoopConfig extends RequestSettings {
   hooks?: LoopHooks
   /** Schemas of the data parts that tools, hooks and plugins send, by name. Default: any name and JSON value. */
   data?: DataSchemas
-  /** Plugins, in this order. See `definePlugin` of `phi-core/loop`. Experimental. */
+  /** Plugins, in this order. See `definePlugin` from `phi-core/loop`. Experimental. */
   plugins?: readonly AgentPlugin[]
   /** Conditions checked after each turn that another would follow. The first match ends the run as completed. */
   stopWhen?: StopCondition | readonly StopCondition[]

@@ -31,7 +31,7 @@ export interface McpProgress {
   message?: string | undefined
 }
 
-/** Options of a request. `signal` belongs to the call; when it aborts, the client notifies the server and rejects. */
+/** Request options. `signal` belongs to the call; when it aborts, the client notifies the server and rejects. */
 export interface McpRequestOptions {
   signal?: AbortSignal
   /** Milliseconds. */

@@ -6,8 +6,8 @@ import { listAll, type ServerList } from './features/requests.ts'
 const toolList: ServerList<McpTool> = { method: 'tools/list', field: 'tools', noun: 'tool', read: readTool }
 
 /**
- * Lists all tools of a server, page by page, in its order; none if the server has no tools. Skips entries without a name. Rejects as
- * {@link listAll} does.
+ * Lists all tools from a server, page by page, in the server's order. Returns none if the server has no tools. Skips entries without a
+ * name. Rejects as {@link listAll} does.
  */
 export async function listTools(client: McpClientLike, timeout: number): Promise<McpTool[]> {
   const capabilities = client.getServerCapabilities()

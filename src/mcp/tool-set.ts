@@ -33,7 +33,7 @@ import { agentTool, fingerprintOf, type ServerTool, type ToolSetting } from './s
 import { legalPrefix, prefixWords, toolName } from './tool-name.ts'
 import { serverSchema } from './tool-schema.ts'
 
-/** Timeouts for calls of a server. */
+/** Timeouts for calls to a server. */
 export interface McpCallTimeouts {
   /** Milliseconds for a call or a page of the list. Default: 30,000. */
   timeoutMs?: number
@@ -43,7 +43,7 @@ export interface McpCallTimeouts {
   totalTimeoutMs?: number
 }
 
-/** Options of `mcpTools`: which tools of a server an agent gets, and how it may call them. */
+/** Options for `mcpTools`: which of a server's tools an agent gets, and how it may call them. */
 export interface McpToolsOptions extends McpCallTimeouts {
   /** Prefix of every name, as `{prefix}__{name}`: 1 to 32 letters, digits, "-" and single "_". Give each server its own. Default: none. */
   prefix?: string

@@ -36,7 +36,7 @@ export function usageReader(api: KnownApi): UsageReader {
       return latest((event) => {
         const chunk = objectOf<ChatChunk>(event)
         report = laterReport(report, objectOf<ChatUsage>(reportIn(chunk) ?? chunk.choices?.[0]?.usage))
-        // Overestimate rather than underestimates, because the backend is unknown.
+        // Overestimate rather than underestimate, because the backend is unknown.
         return chatUsageOf(report, true)
       })
     }

@@ -31,7 +31,7 @@ type FieldSpellings<T> = { readonly [K in keyof T]?: FieldSpelling<Exclude<T[K],
 
 /** An object's spelling. Unlisted fields differ only in their name. */
 export interface ObjectSpelling<T> {
-  /** Style of field names. Default: ours. */
+  /** Field name style. Default: the TypeScript spelling. */
   readonly names?: Style
   readonly fields?: FieldSpellings<T>
   /** Adjusts the value that was read from `json`. */
@@ -42,7 +42,7 @@ export interface ObjectSpelling<T> {
 
 /** Spelling of words or tags. */
 interface WordSpelling {
-  /** Style of the words. Default: ours. */
+  /** Word style. Default: the TypeScript spelling. */
   readonly words?: Style
   /** Additional words of older files, mapped to ours. */
   readonly also?: Readonly<Record<string, string>>

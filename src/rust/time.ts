@@ -47,7 +47,7 @@ export function isFiner({ at, text }: SpecTime): boolean {
   return text !== formatTime(at)
 }
 
-/** Returns the time `at` of `owner` under `key` as it was read, unless it has changed since. */
+/** Formats the time `at`. Returns the original text if `owner` was read with the same time under `key`. */
 export function writeTime(owner: object, key: string, at: number): string {
   const exact: unknown = Reflect.get(Object(Reflect.get(owner, 'specTimes')), key)
   return typeof exact === 'string' && parseTime(exact)?.at === at ? exact : formatTime(at)

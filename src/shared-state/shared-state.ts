@@ -29,10 +29,7 @@ export interface SharedStateOptions<Schema, State> {
 
 /** Rules of a shared state, with typed access for tools. */
 export interface SharedStateDefinition<State extends JsonObject> extends SharedStateRules<State> {
-  /**
-   * Returns the state of the session that runs this call. Throws `ConfigError` `unsupported` if its agent was created without these
-   * rules.
-   */
+  /** Returns the shared state of the current session. Throws `ConfigError` `unsupported` if the agent has no `sharedState`. */
   of(ctx: Pick<ToolContext, 'sharedState'>): SharedState<State>
 }
 

@@ -51,7 +51,7 @@ export function splitSkill(text: string): SplitSkill {
   const first = opening.exec(whole)
   if (first === null) throw noFrontmatter('it does not begin with a --- line')
   const begin = first[0].length
-  // Starts at the line break of the first fence: if the frontmatter is empty, it is also the one before the second fence.
+  // Start at the first fence's line break: in an empty frontmatter, the same line break precedes the second fence.
   const last = closing.exec(whole.slice(begin - 1))
   if (last === null || last.index > maxFrontmatter) throw noFrontmatter(`there is no second --- line within ${maxFrontmatter} characters`)
   const end = begin - 1 + last.index

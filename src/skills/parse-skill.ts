@@ -10,13 +10,13 @@ import { parseFrontmatter, SkillError, splitSkill } from './frontmatter.ts'
 export interface ParsedSkill extends Omit<Skill, 'location' | 'baseDir' | 'source'> {
   /** Instructions as Markdown, trimmed. */
   body: string
-  /** Violations of the standard, without the path. */
+  /** Standard violations, without the path. */
   warnings: readonly Omit<SkillProblem, 'path'>[]
 }
 
 type Warning = ParsedSkill['warnings'][number]
 
-/** Fields of the standard. */
+/** Fields that the standard defines. */
 const known = ['name', 'description', 'license', 'compatibility', 'metadata', 'allowed-tools']
 
 /** Maximum characters by the standard. */

@@ -146,8 +146,8 @@ export function withoutFailedAttempts(messages: readonly MessageView[], loopId: 
 export const hasContent = (message: AgentMessage): boolean => message.role === 'assistant' && message.content.length > 0
 
 /**
- * Updates `state` when the response `messageId` of `loopId` has content. Moves notes of a dropped response to the previous message, or to
- * the response if there is none.
+ * Updates `state` when the response `messageId` in the loop `loopId` has content. Moves notes of a dropped response to the previous
+ * message, or to the response if there is none.
  */
 function withNextAttempt(state: RunState, { loopId, messageId }: { loopId: string; messageId: string }): RunState {
   const messages = withoutFailedAttempts(state.messages, loopId)

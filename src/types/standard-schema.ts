@@ -6,7 +6,7 @@ export interface SchemaIssue {
   path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
-/** Result of a validation: the value, possibly transformed, or the issues. */
+/** Validation result: the value, possibly transformed, or the issues. */
 export type SchemaResult<Output> = { value: Output; issues?: undefined } | { issues: readonly SchemaIssue[] }
 
 /**
@@ -30,7 +30,7 @@ export type SchemaOutput<S extends StandardSchema> = NonNullable<S['~standard'][
 export type SchemaInput<S extends StandardSchema> = NonNullable<S['~standard']['types']>['input']
 
 /**
- * Validates values against JSON Schemas. Default: an interpreter without code generation. `ajvValidator` of `phi-core/tools` is an
+ * Validates values against JSON Schemas. Default: an interpreter without code generation. `ajvValidator` from `phi-core/tools` is an
  * alternative.
  *
  * **Contract**

@@ -43,7 +43,7 @@ export interface LiveSessionHost extends NoticeHandlers {
   }
   /** Returns the `context` of a run that starts without a request. Rejects if the run must wait for one. Default: none. */
   contextFor?(reason: ContextRequest['reason']): Promise<RunContext>
-  /** Scheduled prompts of the session, if the host stores any. */
+  /** The session's scheduled prompts, if the host supports schedules. */
   readonly schedules?: SessionSchedules
   /** Called before a run begins or is resumed. */
   keepAwake?(): Promise<void>

@@ -13,7 +13,7 @@ import type { ContextRequest, RunContext } from './run-context.ts'
 export type SessionRoutes = (request: Request, gateway: SessionGateway) => Promise<Response>
 
 /**
- * Session host for `createAgentApp`. `memoryLiveSessions` keeps sessions in this process. `objectLiveSessions` of `phi-core/cloudflare`
+ * Session host for `createAgentApp`. `memoryLiveSessions` runs sessions in this process. `objectLiveSessions` from `phi-core/cloudflare`
  * keeps each in a Durable Object.
  *
  * **Contract**

@@ -12,7 +12,7 @@ export function accepted<T>({ value, fault }: ReadRequest<T>): T {
 
 /** Returns the caller's settings. Rejects settings that are not in `allowed` or are invalid, by name. */
 export function callerSettings({ settings }: CallerRequest, allowed: readonly ClientSettingName[]): ClientSettings {
-  // Send `user` to the provider if callers are allowed to set it. Otherwise, ignores it.
+  // Send `user` to the provider if callers are allowed to set it. Otherwise, ignore it.
   const refused = settings.find(({ name }) => !allowed.includes(name))
   if (refused !== undefined) {
     const { param, name } = refused

@@ -22,7 +22,7 @@ export interface AppFigures extends SessionFigures {
 }
 
 /**
- * Observes an app. `meterApp` of `phi-core/otel` turns it into metrics.
+ * Observes an app. `meterApp` from `phi-core/otel` turns the observations into metrics.
  *
  * **Contract**
  * - Both methods are called synchronously. Their errors are ignored.

@@ -43,7 +43,7 @@ function stateFrom(value: JsonValue): JsonObject {
   throw invalidState('it must be an object')
 }
 
-/** Adds `POST`, `GET` and `DELETE /schedules`: scheduled prompts of a session. */
+/** Adds `POST`, `GET` and `DELETE /schedules` for a session's scheduled prompts. */
 export function addScheduleRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.get('/schedules', async (c) => c.json({ schedules: await c.env.gateway.read.schedules() }))
   app.post('/schedules', async (c) => {

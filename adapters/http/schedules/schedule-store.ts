@@ -16,7 +16,7 @@ export interface ScheduleEntry extends ScheduledPrompt {
 }
 
 /**
- * Stores scheduled prompts. `memorySchedules` keeps them in this process, and `fileSchedules` of `phi-core/node` in a file.
+ * Stores scheduled prompts. `memorySchedules` stores them in this process, and `fileSchedules` from `phi-core/node` stores them in a file.
  * `LiveSessionObject` has a built-in store.
  *
  * **Contract**
@@ -37,7 +37,7 @@ export interface ScheduleStore {
   nextAt(): Promise<number | undefined>
   /** Moves an entry to the time `to`, or removes it if `to` is absent. Changes only an entry that still exists with the same time. */
   move(entry: ScheduleEntry, to: number | undefined): Promise<boolean>
-  /** Deletes one or all prompts of a session. Resolves with whether any existed. */
+  /** Deletes one of a session's prompts, or all of them. Resolves with `true` if any existed. */
   delete(address: SessionAddress, id?: string): Promise<boolean>
 }
 

@@ -24,7 +24,7 @@ export interface FrameWriter {
   fail(error: unknown): string
 }
 
-/** Creates a writer for the native protocol: compact frames for `eventDecoder` of `phi-core/client`. */
+/** Creates a writer for the native protocol: compact frames for `eventDecoder` from `phi-core/client`. */
 export function nativeFrames(shown: ShownEvents): FrameWriter {
   const encoder = eventEncoder(shown)
   return {
@@ -107,7 +107,7 @@ function protocolFrames<Chunk>(
   const textOf = (chunks: Chunk[]) => chunks.map(sse).join('')
   return {
     write: (event) => {
-      // Every response needs an end, even if the client has all events.
+      // Always write the end event, even if the client has already received it.
       isPassingOver = isSeen(event) && event.type !== 'agentEnd' && event.type !== 'parallelLoopEnd'
       if (!isPassingOver) return textOf(encoder.encode(event))
       encoder.skip(event)

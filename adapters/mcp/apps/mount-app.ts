@@ -142,7 +142,7 @@ export function mountMcpApp(parent: ParentElement, options: McpAppOptions): McpA
   }
 }
 
-/** Sets all that confines the frame, before it is part of the page. */
+/** Sets the sandbox, permissions, referrer policy and document before the frame enters the page. */
 function fill(frame: HTMLIFrameElement, html: string, page: string | URL | undefined): void {
   frame.setAttribute('sandbox', 'allow-scripts')
   frame.setAttribute('allow', '')

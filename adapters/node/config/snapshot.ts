@@ -30,7 +30,7 @@ export interface ReadFile {
   directoryOf(path: string): string
 }
 
-/** The code that an agent file would run, captured before the user is asked for trust. */
+/** The code that an agent file would run, captured before the trust prompt. */
 export interface CodeSnapshot {
   /** The hexadecimal SHA-256 under which trust is stored, or `undefined` if it cannot be stored. */
   fingerprint: string | undefined
@@ -47,7 +47,7 @@ export function allowsOutside(scripts: Readonly<Record<string, unknown>>): boole
   return Object.values(scripts).some((script) => typeof script === 'string' && /(^|\s)(\/|[a-z]:)|\.\./i.test(script))
 }
 
-/** Throws `ConfigError` for an unusable script of `[callbacks]` or plugin, so that the user is not asked for trust in vain. */
+/** Throws `ConfigError` for an unusable `[callbacks]` script or plugin. Prevents a trust prompt for a file that cannot work. */
 export function assertScripts(file: ReadFile): void {
   const filled = filledIn(file.config, file.env)
   for (const plugin of filled.agent?.plugins ?? []) pluginModule(plugin, dirname(file.path))
@@ -106,7 +106,7 @@ function changed(path: string, file: string, digest: string): ConfigError {
   )
 }
 
-/** A part of the agent file that runs code. */
+/** A section of the agent file that runs code. */
 interface Program {
   field: string
   files: CodeFiles

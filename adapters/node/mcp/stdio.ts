@@ -12,7 +12,7 @@ import { type ServerCommand, ServerProcess } from './server-process.ts'
 
 /** Options of `connectMcpStdio`: the server command and its environment. */
 export interface McpStdioOptions extends McpConnectOptions {
-  /** The program, resolved on the `PATH` of `env`. */
+  /** The program, resolved on the `PATH` in `env`. */
   command: string
   args?: readonly string[]
   /**

@@ -7,7 +7,7 @@ const lockFiles: readonly string[] = [
   ...['.pnp.cjs', '.pnp.loader.mjs'],
 ]
 
-/** Names of parts of the running package, which `unprotected` accepts in addition to the protected names. */
+/** Names for parts of the running package. `unprotected` accepts them in addition to the protected names. */
 export const runningNames: readonly string[] = [...lockFiles, 'adapters', 'dist', 'node_modules', 'package.json', 'src']
 
 /**

@@ -120,7 +120,7 @@ async function takeAfter(handle: FileHandle, current: BigIntStats): Promise<void
 
 async function putInPlace(temporary: string, target: string, path: string, ifMatch: string | null | undefined): Promise<void> {
   if (ifMatch === null && (await linkedInPlace(temporary, target, path))) return unlink(temporary)
-  // Check and renames without yielding, so that no other code in this process runs in between.
+  // Check and rename without yielding, so that no other code in this process runs in between.
   const current = lstatSync(target, { bigint: true, throwIfNoEntry: false })
   checkReplaceable(path, current, ifMatch)
   renameSync(temporary, target)

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import type { McpAppServer } from '../../../adapters/mcp/apps/index.ts'
 import type { McpToolSet } from '../../../adapters/mcp/index.ts'
 
-/** The tools of the servers that this page is connected to. */
+/** Tool sets from the connected servers. */
 export const connectedSets = signal<readonly McpToolSet[]>([])
 
 /** Returns the app of a tool; `undefined` if it has none, or if its server is not connected. */

@@ -12,7 +12,7 @@ interface McpFieldsProps {
   onChange: (servers: readonly McpServerChoice[]) => void
 }
 
-/** MCP servers by URL: the tools of each server, or why it is unavailable, and whether agents get its tools. */
+/** Shows each MCP server by URL, with its tools or the connection error, and a switch that offers its tools to agents. */
 export function McpFields({ servers, onChange }: McpFieldsProps) {
   const address = useSignal('')
   const refusal = useSignal('')

@@ -10,7 +10,7 @@ import { credentialsOf, identityOf, introduction } from './login-provider.ts'
 import { addressRefusal, serverPrefixes } from './mcp-address.ts'
 import { typedMentions } from './typed-mentions.tsx'
 
-/** The tools of a server, or why it is unusable. */
+/** A server's tools, or the reason why the server is unusable. */
 export type McpOffer = { isThere: true; tools: readonly string[] } | { isThere: false; why: string; wantsLogin: boolean }
 
 /** What an agent receives from the servers in the settings. */
@@ -105,7 +105,7 @@ async function connect({ address, prefix, asksBeforeWriting }: Use): Promise<Mcp
 const isWriting = ({ annotations }: { annotations?: { readOnlyHint?: boolean | undefined } | undefined }) =>
   annotations?.readOnlyHint !== true
 
-/** Loads the tools of a server for the settings. Never rejects. */
+/** Loads a server's tools for the settings. Never rejects. */
 export async function mcpOffer(address: string): Promise<McpOffer> {
   try {
     const [prefix = ''] = serverPrefixes([address])

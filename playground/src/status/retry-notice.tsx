@@ -3,7 +3,7 @@ import { escapeControls, type RetryView } from '../../../src/store.ts'
 import { Icon } from '../parts/icon.tsx'
 import { wordsOfService } from '../state/notices/failure-words.ts'
 
-/** "Retrying in 2 s", counted down, while the loop waits to repeat a failed model call. */
+/** Shows a countdown ("Retrying in 2 s") until the loop retries a failed model call. */
 export function RetryNotice({ retry }: { retry: RetryView | undefined }) {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {

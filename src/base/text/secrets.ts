@@ -67,7 +67,7 @@ function cutGenerously(url: string): string {
 export function secretsIn(url: string, headers: Record<string, string>): string[] {
   const secrets: string[] = []
   for (const [name, value] of Object.entries(headers)) {
-    // Match a scheme and a token, or only a token. Excludes signatures, whose parts include non-secret names.
+    // Match a scheme and a token, or only a token. Do not match signatures, whose parts include non-secret names.
     const token = isSecretHeader(name) ? /^\s*(?:[a-z]+\s+)?(\S+)\s*$/i.exec(value)?.[1] : undefined
     if (token === undefined) continue
     secrets.push(token)

@@ -74,7 +74,7 @@ async function agentWithServers(
   const all = () => [...own, ...(isSearched ? toolSearch(ofServers()) : ofServers())]
   const systemPrompt = [options.systemPrompt, servers.instructions].filter(Boolean).join('\n\n')
   const agent = new Agent({ ...options, ...(systemPrompt !== '' && { systemPrompt }), tools: all(), owns: [servers] })
-  // Set change in place, so the agent gets a new list for the next run.
+  // A tool set changes in place, so the agent needs a new list for the next run.
   for (const set of servers.sets) set.subscribe(() => agent.configure({ tools: all() }))
   return agent
 }

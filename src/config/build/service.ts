@@ -14,7 +14,7 @@ import type { ModelSection } from '../schema/model-sections.ts'
 /** Model that a sub-agent selects instead of the section's model. */
 export interface AskedModel {
   model: string
-  /** Path of the field. */
+  /** The field's path. */
   path: Path
 }
 

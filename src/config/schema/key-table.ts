@@ -39,7 +39,7 @@ export interface Key {
   readonly fallback?: string
   /** Whether the key is optional. */
   readonly isOptional?: true
-  /** Keys of the section. */
+  /** The section's keys. */
   readonly inner?: KeyTable
   /** Whether the value is a list of such sections. */
   readonly isList?: true
@@ -115,7 +115,7 @@ export const grouped = (count: number): string => count.toLocaleString('en')
 /** Variables are substituted later. */
 const placeholder = /\$\{[^{}]+\}/
 
-/** Default of a key: a number or a description. */
+/** A key's default: a number or a description. */
 type Fallback = string | number | undefined
 
 function key<T, Option = T>(

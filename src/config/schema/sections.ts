@@ -117,7 +117,7 @@ export const toolsKeys = {
   instances: tables<ToolInstanceSection>(toolInstanceKeys, 'MCP servers, as in `[[mcp.servers]]`.'),
 }
 
-/** `[tools]`: tools of the agent. */
+/** `[tools]`: the agent's tools. */
 export interface ToolsSection extends FieldsOf<typeof toolsKeys> {}
 
 const contextSizeKeys = {

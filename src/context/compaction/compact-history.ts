@@ -14,9 +14,9 @@ const targetShare = 0.75
 /**
  * Returns the target of a compaction in estimated message tokens.
  *
- * **Contract**: three quarters of the tokens between the system prompt and tools and the trigger. `overflow` (the provider said that the
- * prompt is too long): also at most half of the messages. `asked` (not required): all of these tokens. The target is reduced by the
- * difference if the provider counts more tokens than the estimate.
+ * **Contract**: the target is a share of the message room, the tokens that the compaction trigger leaves for messages. `due`: three
+ * quarters of the room. `overflow` (the provider rejected the prompt as too long): also at most half of the messages. `asked` (a requested
+ * compaction): the whole room. Scales the room down if the provider counts more tokens than the estimate.
  */
 export function compactionTarget(context: ResolvedContext, size: PromptSize, cause: 'due' | 'overflow' | 'asked'): number {
   const { messageTokens, promptTokens } = size

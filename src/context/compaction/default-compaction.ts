@@ -7,7 +7,7 @@ import { cutToolOutputs } from './tool-output.ts'
 /**
  * Compacts without a model: keeps the first turns, reduces responses in the middle to one line each, and cuts long tool outputs at the end.
  *
- * **Contract**: `keepCompacted` keeps user messages unchanged. If the lines exceed `maxTokens`, the newest lines are kept after a marker
+ * **Contract**: `keepCompacted` keeps user messages unchanged. If the lines exceed `maxTokens`, retains the newest lines after a marker
  * `[Context compacted: N messages removed to fit context window]`.
  *
  * Source: docs/concepts/context.md

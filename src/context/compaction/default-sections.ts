@@ -7,17 +7,17 @@ import { middleTurns } from './scope.ts'
 import { markerTokens, middleMarker, olderMarker } from './summary-lines.ts'
 import { cutToolOutputsToFit } from './tool-output.ts'
 
-/** Sections of an outline. */
+/** The sections of a compacted history. */
 export interface Sections {
   split: Split
-  /** Replacement of the middle parts. */
+  /** Replaces the middle parts. */
   compacted: readonly AgentMessage[]
-  /** Replacement of the last parts. */
+  /** Replaces the last parts. */
   recent: readonly AgentMessage[]
   loops: number
 }
 
-/** Input of the sections. */
+/** Input for the sections. */
 export interface SectionInput {
   outline: SizedOutline
   context: ResolvedContext
@@ -60,7 +60,10 @@ export function recentWithin({ outline, context, target }: SectionInput, split: 
   return presentTurnCut(outline, freeTokens(outline, { ...split, recent: 0 }, target) - reserve, context)
 }
 
-/** Returns the middle with one line per response, in at most `room` tokens. `asked` is the split without regard to size. */
+/**
+ * Summarizes the middle with one line per response, in at most `room` tokens. `asked` is the configured split, before it is fitted to the
+ * target.
+ */
 export function compactedWithin(
   { outline, context }: SectionInput,
   split: Split,

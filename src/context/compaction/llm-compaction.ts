@@ -35,7 +35,7 @@ wish what only a tool or the agent says. Answer with the summary alone.`
 const llmOptions = optionsOf<LlmCompactionOptions>({ model: required(aModel), systemPrompt: aText, maxTokens: aPositiveNumber })
 
 /**
- * Creates a compaction strategy in which a model summarizes the middle of a conversation. The first and recent turns are kept as in the
+ * Creates a compaction strategy in which a model summarizes the middle of a conversation. Retains the first and recent turns as in the
  * default strategy.
  *
  * **Contract**

@@ -116,7 +116,7 @@ function spanOf(turn: readonly AgentMessage[]): TurnSpan {
   return { firstId: turn[0]?.id ?? '', lastId: turn.at(-1)?.id ?? '', turns: 1 }
 }
 
-/** Number of parts kept at the start and at the end. The parts in between are compacted. */
+/** Number of parts to retain at the start and at the end. A compaction replaces the parts in between. */
 export interface Split {
   first: number
   recent: number
@@ -142,7 +142,7 @@ export function sized(outline: Outline, toolOutputMaxLines: number, counter: Tok
   }
 }
 
-/** Returns the split of `keepFirst` and the configuration, with at least one part in between and, if possible, the last one kept. */
+/** Returns the split for `keepFirst` and the configuration. Leaves at least one part in between and, if possible, retains the last part. */
 export function splitFor(outline: Outline, keepFirst: number, { keepRecentTurns }: CompactionConfig): Split {
   const first = Math.min(wholeNumber(keepFirst), outline.maxFirst)
   const room = outline.earlier >= 0 ? outline.maxRecent : Math.max(0, outline.maxRecent - first)
@@ -182,7 +182,7 @@ export function fittingFirst(outline: SizedOutline, first: number, target: numbe
   return fitting
 }
 
-/** Returns the tokens of `target` that remain next to the kept parts, with cut tool outputs at the end. */
+/** Returns how many tokens of `target` remain in addition to the retained parts. Tool outputs at the end count as truncated. */
 export function freeTokens(outline: SizedOutline, { first, recent }: Split, target: number): number {
   return target - sum(outline.tokens.slice(0, first)) - sum(outline.cutTokens.slice(outline.parts.length - recent))
 }

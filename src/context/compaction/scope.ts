@@ -11,7 +11,7 @@ export interface MiddleTurns {
   turns: readonly (readonly AgentMessage[])[]
   /** Number of dropped messages: those from older loops, and those dropped by earlier compactions. */
   removed: number
-  /** Loops with turns between the kept turns. */
+  /** Loops with turns between the retained turns. */
   loops: number
 }
 
@@ -37,8 +37,8 @@ export function middleTurns(outline: Outline, split: Split, { compaction, maxCon
 }
 
 /**
- * Returns each message's loop: of its `turnId`, otherwise of the next message with one, because a prompt belongs to its response. At the
- * end, of the previous message.
+ * Returns each message's loop: the loop in its `turnId`, or the loop of the next message that has a `turnId`, because a prompt belongs to
+ * its response. At the end of the history, uses the previous message.
  */
 function loopsOf(messages: readonly AgentMessage[]): Map<AgentMessage, string> {
   const loops = new Map<AgentMessage, string>()
@@ -50,9 +50,9 @@ function loopsOf(messages: readonly AgentMessage[]): Map<AgentMessage, string> {
   return loops
 }
 
-/** Input of the scope. */
+/** Limits for the scope. */
 interface ScopeLimits {
-  /** Loops of recent turns, which are kept. They are in scope and do not count toward the limit. */
+  /** Loops of recent turns. These loops are always in scope and do not count toward the limit. */
   recent: ReadonlySet<string>
   maxContextTokens: number
   counter: TokenCounter

@@ -34,7 +34,7 @@ export function ownParts(strategy: CompactionStrategy = {}): (keyof CompactionSt
 
 /**
  * Runs a strategy. If a part throws or returns an invalid value, the fault is logged and the default runs instead. A result that is too
- * long is cut, and the newest turns are kept. Rejects only with the signal's reason.
+ * long is truncated, and the newest turns are retained. Rejects only with the signal's reason.
  */
 export async function strategySections(input: SectionInput, options: StrategyOptions): Promise<Sections> {
   return new StrategyRun(input, options).sections()
@@ -61,7 +61,7 @@ class StrategyRun {
     const reserve = this.#reserve()
     const beginning = { ...asked, first: fittingFirst(outline, asked.first, target) }
     const own = await this.#keepRecent(beginning, reserve)
-    // Without a strategy for recent turns, keeps as many of them as leave tokens for the summary.
+    // Without a strategy for recent turns, keep as many as possible without using the summary's tokens.
     const split = own === undefined ? fittingSplit(outline, asked, target, reserve) : beginning
     const recent = own ?? recentWithin(this.#input, split, reserve)
     const room = freeTokens(outline, { ...split, recent: 0 }, target) - totalTokens(recent, context.counter)
@@ -97,7 +97,7 @@ class StrategyRun {
     return messages && this.#cut(messages, limit, removed)
   }
 
-  /** Returns the tokens to reserve next to the kept turns: for a useful summary, or a marker. */
+  /** Returns the tokens to reserve in addition to the retained turns: for a useful summary, or a marker. */
   #reserve(): number {
     const { context, target } = this.#input
     if (this.#own.includes('keepCompacted')) return Math.min(context.compaction.maxSummaryTokens, Math.floor(target / 4))

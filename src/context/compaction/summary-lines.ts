@@ -36,7 +36,7 @@ export function middleMarker(count: number): LlmMessage {
   return marker(`[Context compacted: ${count} messages removed to fit context window]`)
 }
 
-/** Replaces all messages before the kept ones. */
+/** Replaces all messages before the retained ones. */
 export function olderMarker(count: number): LlmMessage {
   return marker(`[Context compacted: ${count} messages removed]`)
 }

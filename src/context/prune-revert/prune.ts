@@ -6,14 +6,14 @@ import { messageTokens } from '../tokens/estimate.ts'
 import { isAnswer } from '../view/stand-in.ts'
 import { groupStarts } from '../view/turns.ts'
 
-/** Input of a prune. */
+/** Input for a prune. */
 export interface PruneInput {
   /** The messages that are currently sent, from `deriveView`. */
   view: readonly AgentMessage[]
   /** Minimum number of tokens to remove, if there are that many. */
   tokens: number
   memo?: string
-  /** The turn that requested the prune, which is kept. */
+  /** The turn that requested the prune. It is retained. */
   currentTurn: TurnId
   state: ContextState
   counter: TokenCounter
@@ -75,7 +75,7 @@ function isOfTurn(message: AgentMessage, { loopId, turnIndex }: TurnId): boolean
   return isLlmMessage(message) && message.turnId?.loopId === loopId && message.turnId.turnIndex === turnIndex
 }
 
-/** Returns the number of messages at the start of `view` that replace the compacted history. */
+/** Returns how many messages at the start of `view` replace the compacted history. */
 function compactedUpTo(view: readonly AgentMessage[], overlay: CompactionOverlay | undefined): number {
   if (overlay === undefined) return 0
   const { keepFirst, keepCompacted, keepRecent } = overlay

@@ -3,7 +3,7 @@ import { formatNodeId, type NodeTag, newId, type TagKind } from '../../contract/
 import { type AgentMessage, isLlmMessage, now } from '../../contract/message/message.ts'
 import { groupStarts } from '../view/turns.ts'
 
-/** Input of a revert. */
+/** Input for a revert. */
 export interface RevertInput {
   /** The whole history. */
   messages: readonly AgentMessage[]
@@ -150,7 +150,7 @@ function activeNode(messages: readonly AgentMessage[], entries: readonly Abandon
   return undefined
 }
 
-/** Returns the indexes of the nodes from `active` up the chain of parents, the lowest of them, and the start of the nodes. */
+/** Follows the parents from `active`. Returns the message indexes of these nodes, the lowest index, and the index of the first node. */
 function trunkFrom(messages: readonly AgentMessage[], active: number | undefined) {
   const nodes = new Map<number, { at: number; parent: number | undefined }>()
   let firstNode = messages.length
@@ -170,7 +170,7 @@ function trunkFrom(messages: readonly AgentMessage[], active: number | undefined
   return { positions, end, firstNode }
 }
 
-/** Returns the index of the last message that a compaction summarized or kept before the summarized part, or -1 without a compaction. */
+/** Returns the index of the last message that a compaction summarized or retained before the summary. Returns -1 without a compaction. */
 function compactedEnd(messages: readonly AgentMessage[], overlay: CompactionOverlay | undefined): number {
   if (overlay === undefined) return -1
   const ids = [overlay.keepFirst?.lastId, overlay.keepCompacted.range.lastId]

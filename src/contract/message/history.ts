@@ -64,7 +64,7 @@ export function serializeMessages(history: readonly AgentMessage[]): string {
  *   text|image|file|thinking|toolCall|serviceTool|opaque, got "foo"`.
  * - Assigns ids to messages without one. Keeps unknown keys, so older versions preserve data from newer ones.
  * - Checks the structure only. The request encoder ensures that every call has a result.
- * - For messages of the Rust implementation, use `fromSpecJson` of `phi-core/rust`.
+ * - For messages from the Rust implementation, use `fromSpecJson` from `phi-core/rust`.
  *
  * Source: docs/concepts/messages.md
  */

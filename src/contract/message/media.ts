@@ -46,7 +46,7 @@ interface MediaFields {
   name?: string | undefined
 }
 
-/** Location of the bytes. */
+/** Where the bytes are. */
 export type MediaSource =
   | { type: 'data'; data: string }
   | { type: 'url'; url: string }
@@ -134,7 +134,7 @@ export function baseType(mimeType: string): string {
   return otherSpellings.get(type) ?? type
 }
 
-/** Returns the URL of a block, or a `data:` URL of its bytes. */
+/** Returns a block's URL, or a `data:` URL with its bytes. */
 export function addressOf(block: MediaFields): string {
   const source = sourceOf(block)
   return source.type === 'url' ? source.url : `data:${baseType(block.mimeType)};base64,${source.type === 'data' ? source.data : ''}`

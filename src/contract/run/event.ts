@@ -285,7 +285,7 @@ const parallelLoopEnd = {
   ...eventOf('parallelLoopEnd'),
   selectedLoopId: aText,
   selectedConfigIndex: aNumber,
-  /** Tokens of the judge. Zero without one. */
+  /** The judge's token usage. Zero without a judge. */
   evaluationUsage: usage,
   /** The judge's reason, if any. Untrusted text. */
   reason: optional(aText),

@@ -160,7 +160,7 @@ const subAgentFields = {
   loopId: aText,
 }
 
-/** A nested loop that a call of the run started. */
+/** A nested loop that one of the run's tool calls started. */
 export interface SubAgentRef extends FieldsOf<typeof subAgentFields> {}
 export const subAgentRef: ShapeOf<SubAgentRef> = object<SubAgentRef>(subAgentFields)
 
@@ -169,7 +169,7 @@ export const pendingApprovalFields = {
   toolName: aText,
   args: aJsonObject,
   argumentsHash: aText,
-  /** Sub-agent that makes the call. Absent for calls of the run itself. */
+  /** Sub-agent that makes the call. Absent if the run itself makes the call. */
   subAgent: optional(subAgentRef),
 }
 
@@ -229,7 +229,7 @@ export const pendingInputFields = {
   /** Tool call that requests the input. */
   toolCallId: aText,
   toolName: aText,
-  /** Sub-agent that made the call. Absent for calls of the run itself. */
+  /** Sub-agent that made the call. Absent if the run itself made the call. */
   subAgent: optional(subAgentRef),
 }
 

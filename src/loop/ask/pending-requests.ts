@@ -139,8 +139,8 @@ interface Claim {
 const claimMs = 30_000
 
 /**
- * Client tool calls of a run, and their results. A result applies to one request: its call id and the hash of the displayed arguments.
- * While a client holds a claim, results from other clients are rejected.
+ * A run's client tool calls and their results. A result belongs to one request, identified by its call id and the hash of the displayed
+ * arguments. While a client holds a claim, results from other clients are rejected.
  *
  * Source: docs/concepts/tools.md
  */

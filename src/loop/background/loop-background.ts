@@ -3,7 +3,7 @@ import type { AgentMessage } from '../../contract/message/message.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { BackgroundTasks, ToolContext } from '../../types/tool/tool.ts'
 
-/** The parts of a running call that background tasks use. */
+/** The fields of a running call that background tasks use. */
 export interface CallInRun {
   readonly id: string
   readonly name: string

@@ -12,18 +12,18 @@ import { candidates, type Evaluation, type EvaluationInput, type EvaluationStrat
 /** Options for a judge. */
 export interface LlmJudgeOptions {
   /**
-   * Model and settings of the judge. If `contextConfig.maxContextTokens` is set, the judge's input is truncated to four fifths of that
+   * The judge's model and settings. If `contextConfig.maxContextTokens` is set, the judge's input is truncated to four fifths of that
    * limit.
    */
   config: LoopConfig
-  /** System prompt of the judge. Default: an impartial judge that replies with a number. */
+  /** The judge's system prompt. Default: tells the judge to be impartial and to reply with a number. */
   systemPrompt?: string
 }
 
 const judgeOptions = optionsOf<LlmJudgeOptions>({ config: required(anObject), systemPrompt: aText })
 
 /**
- * Creates a strategy that asks a model which branch responded best.
+ * Creates a strategy in which a model selects the best response.
  *
  * **Contract**
  * - The judge receives the conversation's text, the query and each branch's last text, without calls, results, images or thinking. Only
@@ -82,7 +82,7 @@ function fitted(material: JudgeMaterial, { contextConfig }: LoopConfig, { progre
   return fit.material
 }
 
-/** Input of a judge. */
+/** A judge's input. */
 export interface JudgeMaterial {
   /** Transcript of the conversation before the query. May be empty. */
   context: string

@@ -52,7 +52,7 @@ export interface ParallelOptions {
   limits?: Partial<SharedLimits>
   /** Parent run's budget, such as a tool's `ctx.budget`. Shared by all branches and the evaluation. */
   budget?: Budget
-  /** `runId` of `parallelLoopStart` and `parallelLoopEnd`. Default: a new id. */
+  /** The `runId` in `parallelLoopStart` and `parallelLoopEnd`. Default: a new id. */
   runId?: string
   /** Any JSON, passed through to the `agentStart` of every branch. */
   metadata?: JsonValue

@@ -55,14 +55,14 @@ export class Selection {
       if (!(typeof tokens === 'number' && tokens >= 0 && tokens < Infinity)) throw new RangeError(`its usage.${name} is ${String(tokens)}`)
     }
     const words = typeof reason === 'string' ? { reason } : {}
-    // Use the strategy's reported usage, but at least the usage of its model calls.
+    // A strategy may report more usage than its model calls had, but not less.
     return { selectedIndex: this.#checked(selectedIndex), usage: largerUsage(own, inquiry.usage), ...words }
   }
 
   #askEarly(outcome: ParallelOutcome): number | undefined {
     try {
       const index: unknown = this.#strategy.settled?.(outcome, [...this.#settled], this.#branches.length)
-      // A promise cannot select a branch early, but its rejection must be handled.
+      // `settled` must be synchronous. If it returns a promise, handle its rejection.
       catchLate(index, (error) => this.#failed(error))
       return index === undefined ? undefined : this.#checked(index)
     } catch (error) {

@@ -67,7 +67,7 @@ export interface ParallelOutcome {
   result: RunResult
 }
 
-/** Input of a strategy. */
+/** A strategy's input. */
 export interface EvaluationInput {
   /** Prompt of every branch. Empty if they continued the history. */
   prompt: readonly AgentMessage[]
@@ -102,7 +102,7 @@ export interface Evaluation {
  * - `evaluate` is called once after all branches have ended, unless one is already selected or the caller stopped the parallel loop.
  * - If a strategy throws, rejects, selects no branch or returns an invalid usage, `evaluationFailed` is logged. The first completed branch
  *   is then selected, or the first.
- * - Usage of `ask` is always counted, even if the strategy does not report it.
+ * - Always counts the usage of `ask`, even if the strategy does not report it.
  *
  * Source: docs/concepts/several-agents.md
  */

@@ -7,13 +7,16 @@ import type { McpAppCall } from './app-server.ts'
  */
 export interface McpAppHost {
   /**
-   * Asks the user whether a tool call of the app may run. Only `true` runs it. Called only for calls that need an approval. `signal`
+   * Prompts the user to approve one of the app's tool calls. Only `true` runs it. Called only for calls that need an approval. `signal`
    * aborts when the frame is closed. Default: denies them.
    */
   approve?(call: McpAppCall, signal: AbortSignal): boolean | Promise<boolean>
   /** Puts the text into the composer, where the user edits, sends or deletes it. Never send it by yourself. */
   draft?(text: string): void
-  /** Asks the user about an http or https URL, and opens it. Resolves with whether it was opened. `signal` aborts when the frame is closed. */
+  /**
+   * Prompts the user to open an http or https URL, and opens it. Resolves with whether it was opened. `signal` aborts when the frame
+   * closes.
+   */
   openLink?(url: string, signal: AbortSignal): boolean | Promise<boolean>
   /** Shows the user what the app wants to tell the model, and replaces the previous text. */
   updateContext?(text: string): void

@@ -24,8 +24,8 @@ export function approvedDomains(csp: McpAppDomains = {}): Required<McpAppDomains
 }
 
 /**
- * Returns the Content Security Policy of an app's document. Without domains it has no network. `'self'` is left out, because a document
- * without an origin is nobody's.
+ * Returns the Content Security Policy of an app's document. Without domains it has no network. Omits `'self'`, which matches nothing in a
+ * document with an opaque origin.
  */
 export function appPolicy({ connectDomains, resourceDomains, frameDomains, baseUriDomains }: Required<McpAppDomains>): string {
   const code = ["'unsafe-inline'", ...resourceDomains]

@@ -12,7 +12,7 @@ export const maxHtml = 4 * 1024 * 1024
 /** Maximum domains per list. */
 const maxDomains = 50
 
-/** Domains that an app asks for, as its server declares them. Untrusted. */
+/** Domains that an app requests, as declared by its server. Untrusted. */
 export interface McpAppDomains {
   /** For requests and sockets. */
   connectDomains?: readonly string[]
@@ -24,19 +24,19 @@ export interface McpAppDomains {
   baseUriDomains?: readonly string[]
 }
 
-/** The HTML of an app. Untrusted: show it only in a frame of `mountMcpApp`. */
+/** An app's HTML. Untrusted: render it only with `mountMcpApp`. */
 export interface McpAppResource {
   html: string
   /** Default: the app has no network. */
   csp?: McpAppDomains
-  /** Whether the app asks for a visible border. */
+  /** Whether the app requests a visible border. */
   prefersBorder?: boolean
 }
 
 /** The lists of {@link McpAppDomains}. */
 export const domainLists = ['connectDomains', 'resourceDomains', 'frameDomains', 'baseUriDomains'] as const
 
-/** Reads an app. Rejects with `ToolError` if the server has no HTML of the type {@link appMimeType} there, or more than 4 Mi characters. */
+/** Reads an app. Rejects with `ToolError` if the resource has no HTML of type {@link appMimeType}, or more than 4 Mi characters. */
 export async function readApp(setting: RequestSetting, uri: string, signal: AbortSignal | undefined): Promise<McpAppResource> {
   need(setting, 'resources')
   const { contents } = await ask(setting, { method: 'resources/read', params: { uri } }, signal)

@@ -11,23 +11,25 @@ import { MessageRate } from './message-rate.ts'
 
 /** Version of the protocol between frames and hosts. */
 const protocolVersion = '2026-01-26'
-/** Maximum requests of a frame that reach its server: at the same time, and in all. */
+/** Maximum requests that a frame can send to its server: concurrently, and in total. */
 const maxRunning = 4
 const maxServerRequests = 500
-/** Denials of a user after which a frame may not ask again, and messages that a frame may put into the composer. */
+/**
+ * Number of user denials after which the host denies all requests of a frame, and maximum messages that a frame can put into the composer.
+ */
 const maxDenials = 3
 const maxDrafts = 20
-/** Starts of an app in one frame. Each sends the call again, which may be large. */
+/** Maximum app starts in one frame. Each start sends the call again, which may be large. */
 const maxStarts = 10
 
-/** Parts of a session. */
+/** What an app session needs from its host. */
 export interface AppSessionParts {
   server: McpAppServer
   host: McpAppHost
   context: McpAppContext
   /** Maximum height of the frame in CSS pixels. */
   maxHeight: number
-  /** Approved domains, which the app is told. */
+  /** Approved domains. The host reports them to the app. */
   domains: Required<McpAppDomains>
   /** Sends a message to the frame. */
   post(message: HostMessage & { jsonrpc: '2.0' }): void
@@ -194,7 +196,7 @@ export class AppSession {
     return {}
   }
 
-  /** Asks the user; only `true` allows. An app that was denied several times is denied without asking. */
+  /** Prompts the user. Only `true` allows the request. After several denials, denies without a prompt. */
   async #user(ask: (host: McpAppHost) => boolean | undefined | Promise<boolean>): Promise<boolean> {
     if (this.#denials >= maxDenials) return false
     const isAllowed = (await ask(this.#parts.host)) === true

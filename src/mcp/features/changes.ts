@@ -21,7 +21,7 @@ interface Watch {
 
 const ofClient = new WeakMap<McpClientLike, ServerChanges>()
 
-/** Returns the change listeners of a server, which several sets of one client share. */
+/** Returns a client's change listeners. All tool sets of the client share them. */
 export function changesOf(client: McpClientLike): ServerChanges {
   const known = ofClient.get(client) ?? new ServerChanges(client)
   ofClient.set(client, known)

@@ -13,7 +13,7 @@ interface Options {
 }
 
 /**
- * Resources and prompts of an MCP server. All of it is untrusted.
+ * An MCP server's resources and prompts. All of this content is untrusted.
  *
  * **Contract**
  * - Lists are empty if the server does not support them. Otherwise they reject with `McpError`.
@@ -38,11 +38,14 @@ export interface McpServerFeatures {
   prompts(options?: Options): Promise<McpPrompt[]>
   /** Returns a prompt's messages, for `agent.prompt`. Content that messages cannot contain becomes a note. */
   prompt(name: string, args?: Readonly<Record<string, string>>, options?: Options): Promise<MessageInput[]>
-  /** Returns values for an argument of a prompt or a variable of a template, at most 100, or none if the server does not complete. */
+  /**
+   * Returns up to 100 suggested values for a prompt argument or a template variable. Returns none if the server does not support
+   * completion.
+   */
   complete(request: CompletionRequest, options?: Options): Promise<string[]>
 }
 
-/** Returns the resources and prompts of the server that `setting` configures. */
+/** Returns access to the resources and prompts of the server in `setting`. */
 export function serverFeatures(setting: RequestSetting, logger: Logger | undefined): McpServerFeatures {
   const changes = changesOf(setting.client)
   const warn = (event: string, fields: { error: string }) => logWarning(logger, event, fields)

@@ -10,7 +10,7 @@ import { commandOf, promptMessages, usageOf } from './typed-prompt.ts'
  * Prompts and resources of MCP servers in text that a person types: `/server:prompt argument name=value` and `@server:uri`.
  *
  * **Contract**
- * - `server` is the `prefix` of a set. Sets without one are left out.
+ * - `server` is a tool set's `prefix`. Ignores sets without a prefix.
  * - Lists are requested when they are first needed, and again after a minute or a change. `complete` and `commands` return what is known
  *   now and never wait.
  * - A server that fails has no prompts and resources.
@@ -18,7 +18,7 @@ import { commandOf, promptMessages, usageOf } from './typed-prompt.ts'
 export interface McpMentions {
   /** Calls `listener` when `complete` or `commands` may return more than before. Returns a function that unsubscribes. */
   subscribe(listener: () => void): () => void
-  /** Names of the servers. */
+  /** Server names. */
   readonly servers: readonly string[]
   /**
    * The prompts that are known now: how to type them, such as `/files:review` and `language [tone]`, and what the server says about them

@@ -72,7 +72,7 @@ export async function callService(access: ServiceAccess, url: string, init: Requ
   } catch (error) {
     if (signal.aborted) throw signal.reason
     if (error instanceof ProviderError) throw error
-    // The engine's error is not kept as `cause`: it may contain the headers.
+    // Do not set the engine's error as `cause`, because it may contain the headers.
     const { cause }: { cause?: unknown } = Object(error)
     const why = withoutSecret(errorText(cause instanceof Error ? cause : error), secrets)
     throw new ProviderError('network', `${service} could not be reached at ${new URL(url).origin}: ${why}.`)
@@ -98,7 +98,7 @@ export function textIn(json: JsonObject, name: string, service: string): string 
   throw new ProviderError('api', `${service} responded to an upload without ${name}. Check baseUrl.`, { isRetryable: false })
 }
 
-/** Progress of an upload. */
+/** Upload progress. */
 export interface UploadProgress {
   /** Bytes sent so far. */
   sent: number

@@ -4,7 +4,7 @@ import { answeredMedia, maxAnswerBytes } from '../../base/received-media.ts'
 import type { FileContent, ImageContent } from '../../contract/message/content.ts'
 import { baseType, isMediaOf } from '../../contract/message/media.ts'
 
-/** Content of a body. */
+/** A response body's content. */
 export interface ReadBody {
   text: string
   /** An image, a PDF, audio or video. */

@@ -16,7 +16,7 @@ import { type Authorization, authorize } from './security.ts'
 import { formBody, headerText, multipartBody, pathText, queryPairs } from './serialize.ts'
 import { statusText } from './status-text.ts'
 
-/** Target of a redirect. `isFollowed` if it stays within the origin and the hop limit. */
+/** A redirect's target. `isFollowed` is true if the target has the same origin and the hop limit is not reached. */
 interface Redirect {
   /** `undefined` in browsers, which hide it, and if it is not a URL. */
   to: URL | undefined

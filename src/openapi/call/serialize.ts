@@ -113,7 +113,7 @@ export function multipartBody({ encoding, files }: Pick<Body, 'encoding' | 'file
   for (const [name, part] of fields(value)) {
     for (const each of Array.isArray(part) ? part.filter(isGiven) : [part]) {
       const plain = isObject(each) || Array.isArray(each) ? 'application/json' : files.has(name) ? 'application/octet-stream' : undefined
-      // With several allowed types, uses the plain one.
+      // If several types are allowed, use the default type of the value.
       const type = /[,*]/.test(kinds.get(name) ?? '') ? plain : (kinds.get(name) ?? plain)
       const text = typeof each === 'string' ? each : JSON.stringify(each)
       if (type === undefined) form.append(name, text)

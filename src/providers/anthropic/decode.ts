@@ -71,7 +71,7 @@ export class AnthropicDecoder implements StreamDecoder {
   #endsBlocks = false
   #messageId: string | undefined
   #stopReason: string | undefined
-  /** Details of a refusal. */
+  /** Refusal details. */
   #stopDetails: unknown
   /** Container for code execution. The last reported container is used. */
   #container: unknown
@@ -340,7 +340,7 @@ export class AnthropicDecoder implements StreamDecoder {
     if (kind === 'other' && block.wire !== undefined) this.#closeOther(block)
   }
 
-  /** Returns the block of a delta. The block's start event may be missing or of a different kind. */
+  /** Returns the block that a delta extends. Creates the block if its start event is missing or has a different kind. */
   #block(index: number | undefined, kind: 'text' | 'thinking'): OpenBlock {
     const block = this.#find(index)
     return block === undefined || (block.kind !== kind && block.kind !== 'other') ? this.#add(index, kind) : block

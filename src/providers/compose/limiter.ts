@@ -22,7 +22,7 @@ export interface LimiterOptions {
 /** Default window in milliseconds. */
 export const defaultPerMs = 60_000
 
-/** Validation of the limits. */
+/** Option shapes for the limits. */
 const limiterFields = { concurrency: wholeFrom(1), requests: wholeFrom(1), tokens: wholeFrom(1), perMs: aPositiveNumber }
 const limiterOptions = optionsOf<LimiterOptions>(limiterFields)
 

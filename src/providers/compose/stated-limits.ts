@@ -6,11 +6,11 @@ export interface BegunCall {
   readonly fresh: number
 }
 
-/** Remainder of one limit, minus calls started since the report. */
+/** What remains of one limit after the calls that started since the report. */
 interface Left {
   amount: number
   limit: number | undefined
-  /** Time of the reset. */
+  /** Reset time. */
   until: number
   /** Whether the limit was reset without a new report. */
   isRenewed: boolean

@@ -50,7 +50,7 @@ interface GeminiService {
   name: string
   /** Appended to a `baseUrl` that does not end with `/models`. */
   path: string
-  /** Location of the key: `x-goog-api-key`, `authorization`, or the query. */
+  /** Where to send the key: `x-goog-api-key`, `authorization`, or the query. */
   keyPlace: (model: ModelConfig) => 'header' | 'bearer' | 'query'
   /** Hint for browser users, in addition to a proxy. */
   browserHint?: string

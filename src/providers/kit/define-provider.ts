@@ -42,7 +42,7 @@ const aDefinition = options<ProviderDefinition>({
  * Creates a provider for one wire protocol. `codec` encodes requests and decodes responses. All providers share everything else.
  *
  * **Contract**
- * - The provider fulfills the contract of `StreamProvider`. Verify it with `streamProviderSuite` of `phi-core/testing`.
+ * - The provider implements the `StreamProvider` contract. Verify it with `streamProviderSuite` from `phi-core/testing`.
  * - The provider is stateless and serves any number of models and runs.
  *
  * Source: docs/providers/custom.md

@@ -57,8 +57,8 @@ export interface ProviderOptions extends TransportOptions, ModelSettings {
   /** Tokens. */
   maxTokens?: number
   /**
-   * Looks up the context window, response limit and prices, for example `catalogue` of `phi-core/models`. Explicit options take precedence.
-   * Default: none.
+   * Looks up the context window, response limit and prices, for example `catalogue` from `phi-core/models`. Explicit options take
+   * precedence. Default: none.
    */
   catalogue?: ModelCatalogue
   /** Prices in USD per million tokens, with `tiers` for long prompts. Default: unknown. */

@@ -48,7 +48,7 @@ export function messageEncoder(rules: MessageRules): MessageEncoder {
     answersBeforeUser: rules.answersBeforeUser,
     user: perObject((message: UserMessage) => encodeUser(message, part)),
     userParts: perObject((message: UserMessage) => joinedAll(message.content.map(part))),
-    // Refers to spoken output by an id that expires.
+    // Do not cache a message with spoken output: it is sent as an id that expires.
     assistant: (message) => (soundOf(message.content)?.id === undefined ? known(message) : encodeAssistant(message, rules)),
     toolResult: perObject((message: ToolResultMessage) => encodeResult(message, rules, part)),
   }

@@ -23,7 +23,7 @@ export function reasoningFieldIn(delta: ReasoningDelta): TextField | undefined {
   return undefined
 }
 
-/** Returns the reasoning in `field` of `delta`. */
+/** Returns the reasoning in the given field of `delta`. */
 export function reasoningIn(delta: ReasoningDelta, field: TextField): unknown {
   return delta[textFields[field]]
 }
@@ -76,7 +76,7 @@ function detailsOf({ providerState }: ThinkingContent, { field }: ThinkingRules)
   return field === 'received' && Array.isArray(details) ? details : []
 }
 
-/** Returns the fields of an assistant message that carry the reasoning of `content`. */
+/** Encodes the reasoning in `content` as fields of an assistant message. */
 export function reasoningFields(content: readonly Content[], rules: ThinkingRules): JsonObject {
   const thinking = content.filter((block) => block.type === 'thinking')
   const details = thinking.flatMap((block) => detailsOf(block, rules))

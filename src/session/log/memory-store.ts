@@ -60,7 +60,7 @@ export function memoryDriver(): LogDriver {
       if (digest !== undefined) log.digest = digest
       if (log.lines.length === 0) log.createdAt = log.lastActiveAt
       for (const line of lines) log.lines.push(line)
-      // Delete and reinserts the entry, because a map keeps insertion order. It is then the newest even within one millisecond.
+      // Delete and reinsert the entry: a map keeps insertion order, so the entry is the newest even within one millisecond.
       logs.delete(claim.sessionId)
       logs.set(claim.sessionId, log)
       open.delete(claim.sessionId)

@@ -6,7 +6,7 @@ import { fieldIn, isJsonObject, type JsonValue } from '../../contract/json.ts'
 import { type SessionEntry, type SessionRecord, sessionEntry, type UnknownEntry } from '../../contract/session/session-record.ts'
 import { fitsLog } from '../../contract/shape/read.ts'
 
-/** Line versions. A log with a higher version is kept, but not written to. */
+/** Line versions. A log with a higher version is preserved but read-only. */
 const versions = { plain: 1, withMedia: 2 }
 const newest = versions.withMedia
 
@@ -87,7 +87,7 @@ function oneLine(json: string): string {
   return json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
 }
 
-/** Returns the start of all lines of a writer. Lines that refer to blobs start differently, so that older versions do not misread them. */
+/** Returns the prefix of a writer's lines. Lines that refer to blobs have another version, so that older releases do not misread them. */
 export function lineStart({ epoch, writer, from, base, whole }: Omit<LinePlace, 'seq'>, withMedia = false): string {
   const v = withMedia ? versions.withMedia : versions.plain
   return `{${fieldsOf({ v, epoch, writer, from, base, whole })}`

@@ -22,7 +22,7 @@ export interface PruneOptions extends RetentionOptions {
   olderThan: number
 }
 
-/** Result of a deletion. */
+/** What a deletion removed. */
 export interface RetentionReport {
   deleted: number
   kept: number

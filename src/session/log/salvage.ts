@@ -83,7 +83,7 @@ function countedLines(newestFirst: readonly Part[], others: Set<WholeLine>, drop
     }
     if (whole !== undefined) break
     end = Math.min(end, from)
-    // If the part that this one continues is lost, uses the newest older part.
+    // If the part that this one continues is lost, use the newest older part.
     const older = newestFirst.filter((each) => each.epoch < epoch)
     part = older.find((each) => each.writer === base) ?? older[0]
   }

@@ -48,7 +48,7 @@ async function findEnough(find: Find, query: LogQuery & { limit: number }): Prom
   }
 }
 
-/** Returns the ids of all sessions, or of one agent's. */
+/** Lists all session ids, or only those of one agent. */
 export async function listIds(find: Find, agentId?: string): Promise<string[]> {
   const query = agentId === undefined ? {} : { agentId }
   return pageOf(await find(query), query).map(({ sessionId }) => sessionId)

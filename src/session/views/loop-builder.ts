@@ -117,7 +117,7 @@ export class LoopBuilder {
     } else if (turn.outputMessage === undefined && turn.toolResults.length === 0) {
       turn.inputMessages.push(message)
     } else {
-      // Record a message that the loop adds after the turn.
+      // The loop adds this message after the turn, so it is not part of the turn.
       return
     }
     turn.endedAt = at

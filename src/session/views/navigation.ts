@@ -28,7 +28,7 @@ export function linkParent(session: Session, { parent, toolCallId, toolName }: S
   }
 }
 
-/** Returns the session of an unknown sub-agent loop: the part of its id before `.sub.`, or empty if the id has another form. */
+/** Returns the session id in a sub-agent's loop id: the part before `.sub.`, or an empty string if the id has another form. */
 export function sessionOfChild(childLoopId: string): string {
   return childLoopId.slice(0, Math.max(0, childLoopId.lastIndexOf('.sub.')))
 }

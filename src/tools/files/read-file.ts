@@ -116,7 +116,7 @@ async function readText(
   for await (const batch of readLines({ workspace, path, size, signal, maxLineLength: maxBytes })) {
     page.add(batch)
     isComplete = batch.isLast
-    // Read a small file to the end, to count its lines.
+    // Stop early only in large files. Read small files to the end to count their lines.
     if (page.isFull && isLarge) break
   }
   if (page.isPastEnd) throw new ToolError('invalidArguments', `offset ${offset} is past the end of ${path} (${page.seen} lines).`)

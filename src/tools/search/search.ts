@@ -19,7 +19,7 @@ export interface SearchToolOptions {
   maxResults?: number
   /** Timeout in milliseconds. Default: 30,000. */
   timeoutMs?: number
-  /** Implementation of the search. Default: `workspaceSearcher(workspace)`. */
+  /** The search implementation. Default: `workspaceSearcher(workspace)`. */
   searcher?: Searcher
 }
 

@@ -82,7 +82,7 @@ type SentInstead = readonly (Message | AgentMessage)[]
  * - `keepFirst` returns a whole number. The other functions return messages in order. If a function throws or returns anything else, the
  *   loop logs `compactionStrategyFailed` with the reason and applies the default.
  * - Tool results without their calls are dropped before the request.
- * - Wrap a model-written summary with `summaryMessage` of `phi-core/context`, so the model does not mistake the summary for user input.
+ * - Wrap a model-written summary with `summaryMessage` from `phi-core/context`, so the model does not mistake the summary for user input.
  *
  * Source: docs/concepts/context.md
  */

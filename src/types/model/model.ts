@@ -24,7 +24,7 @@ interface StaticCredential extends CredentialProvider {
   readonly isStatic: true
 }
 
-/** Creates a credential provider for a fixed key. The key is kept in a closure, so logging the object does not reveal it. */
+/** Creates a credential provider for a fixed key. Stores the key in a closure, so logging the object does not reveal it. */
 export function staticCredential(key: string): StaticCredential {
   return { isStatic: true, current: () => key, invalidate: () => undefined }
 }
@@ -64,7 +64,7 @@ export interface CatalogueEntry {
   takesPictures: boolean
 }
 
-/** Looks up model properties. Use `catalogue` of `phi-core/models`, or implement your own. */
+/** Looks up model properties. Use `catalogue` from `phi-core/models`, or implement your own. */
 export interface ModelCatalogue {
   /** Returns a model's catalogue entry, or `undefined` if the model is unknown. */
   find(provider: string, id: string): CatalogueEntry | undefined

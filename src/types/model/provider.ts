@@ -20,7 +20,7 @@ export interface MediaQuery {
 
 /**
  * Fetches media for providers that do not fetch URLs. URLs come from users, clients and tools, so your function decides which hosts are
- * allowed. `fetchMedia` of `phi-core/models` is a guarded implementation.
+ * allowed. `fetchMedia` from `phi-core/models` is a guarded implementation.
  *
  * **Contract**
  * - Called once per block and agent. The result is cached with the block. A failure is cached until the run ends.

@@ -18,7 +18,7 @@ export interface ChatOptions extends ClientSettings {
 }
 
 /**
- * A conversation with an agent, either an `Agent` in this process or a `remoteSession` of `phi-core/client`. Code such as `createStore`
+ * A conversation with an agent, either an `Agent` in this process or a `remoteSession` from `phi-core/client`. Code such as `createStore`
  * works with both.
  *
  * **Contract**

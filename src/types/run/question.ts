@@ -64,7 +64,7 @@ export type ApprovalRef = Pick<PendingApproval, 'toolCallId' | 'argumentsHash'> 
 export interface ApproveOptions {
   /** Arguments that replace the model's. They must match the tool's schema. By default, the call runs with the arguments shown. */
   arguments?: JsonObject
-  /** Name of the approver. Recorded in the `approvalResolved` event, and in the session if the arguments change. */
+  /** The approver's name. Recorded in the `approvalResolved` event, and in the session if the arguments change. */
   by?: string
   /** Whether the tool result includes the new arguments for the model. Default: true. */
   tellModel?: boolean
@@ -123,8 +123,8 @@ export interface ClientCallTerms {
 export type ClientCallRequest = ShownRequest<PendingClientCall> & ClientCallTerms
 
 /**
- * Outcome of a client tool call. `left`: every client has disconnected, and a resumed run requests the call again. Call `kept` once, when
- * the result is recorded, or with the error.
+ * Outcome of a client tool call. `left`: every client has disconnected, and a resumed run requests the call again. Call `kept` once:
+ * without an argument when the result is recorded, or with the error if recording failed.
  */
 export type ClientCallOutcome =
   | { type: 'answered'; result: ToolResult; kept: (failure?: Error) => void }

@@ -9,7 +9,9 @@ import type { Journal, JournaledConversation } from './journal.ts'
 
 /** Guarantees that a store declares. The shared test suite verifies each declared guarantee. */
 export interface StorePromises {
-  /** Handling of concurrent writers. `refused`: the older writer fails. `forked`: both logs are kept, and reads report the fork. */
+  /**
+   * Handling of concurrent writers. `refused`: the older writer fails. `forked`: the store retains both logs, and reads report the fork.
+   */
   conflict: 'refused' | 'forked'
   /** Whether every reader sees a record as soon as it is acknowledged. */
   readAfterWrite: 'immediate' | 'eventual'
@@ -120,7 +122,7 @@ export type CopiedSessionRecord = Omit<SessionRecord, 'epoch' | 'seq'>
 export interface SessionWriter {
   readonly sessionId: string
   readonly epoch: number
-  /** The session's records at the time of the takeover. See `after` of `open`. */
+  /** The session's records at the time of the takeover. See the `after` option of `open`. */
   readonly records: readonly SessionRecord[]
   readonly damage?: LogDamage
   /**
@@ -258,7 +260,7 @@ export interface SessionJournal extends Journal {
   close(): Promise<void>
 }
 
-/** One stored record: a line of text that includes a checksum. Drivers do not parse lines. */
+/** One stored record: a line with a checksum. Drivers do not parse lines. */
 export interface LogLine {
   epoch: number
   seq: number
@@ -291,7 +293,7 @@ export interface LogQuery {
 }
 
 /**
- * Platform-specific part of a session store. `logSessionStore(driver)` turns a driver into a `SessionStore`.
+ * The platform-specific part of a session store. `logSessionStore(driver)` creates a `SessionStore` from a driver.
  *
  * **Contract**
  * - `claim` starts the next epoch: it first fences off older epochs, then reads the lines.
@@ -309,7 +311,7 @@ export interface LogQuery {
  * - Ids are already validated.
  */
 export interface LogDriver {
-  /** Guarantees of the driver. The store derives `media` from `blobs`. */
+  /** The driver's guarantees. The store derives `media` from `blobs`. */
   readonly promises: Omit<StorePromises, 'media'>
   claim(sessionId: string, agentId: string, onProgress?: () => void): Promise<LogClaim>
   append(claim: LogClaim, lines: readonly LogLine[], digest?: SessionDigest): Promise<void>

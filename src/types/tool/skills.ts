@@ -53,7 +53,7 @@ export interface SkillProblem {
 }
 
 /**
- * Immutable set of loaded skills, returned by `loadSkills` of `phi-core/tools`.
+ * Immutable set of loaded skills, returned by `loadSkills` from `phi-core/tools`.
  *
  * **Contract**: names are unique, and `skills` is sorted by name.
  *

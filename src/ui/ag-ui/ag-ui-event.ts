@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../contract/json.ts'
 import type { PatchStep } from '../../contract/session/shared-state.ts'
 
-/** A part of user input or of a tool result. */
+/** A content part in user input or in a tool result. */
 export type AgUiPart = { type: 'text'; text: string } | { type: AgUiMediaType; source: AgUiSource; metadata?: { filename: string } }
 
 /** Media types of AG-UI parts. */

@@ -27,7 +27,7 @@ export class CallEvents extends OpenCalls {
   }
 
   protected override showResult({ toolCallId, result, isError, outcome }: CallResult, { call }: EndedCall): void {
-    // Messages do not contain the calls of sub-agents and branches.
+    // Messages do not contain calls from sub-agents and branches.
     if (call?.parent !== undefined) return
     this.#subAgents.callEnded(toolCallId)
     // The displayed history contains results created before this run.
@@ -47,7 +47,7 @@ export class CallEvents extends OpenCalls {
     this.clear()
   }
 
-  /** Encodes the pending calls of a run that has ended. */
+  /** Encodes the calls that are pending when a run ends. */
   pause({ pendingApprovals = [], pendingClientCalls = [] }: AgentEndEvent): void {
     for (const pending of pendingApprovals) this.asked(this.of(pending), pending)
     for (const pending of pendingClientCalls) this.handedOut(this.of(pending), pending)

@@ -11,7 +11,7 @@ import { type CallIds, snapshotOf, toAgUiMessages } from './to-ag-ui-messages.ts
 import { TokenCounts } from './token-counts.ts'
 
 type PromptMessage = AgUiMessage & { role: 'user' | 'system' }
-/** Outcome of a run. */
+/** A run's outcome. */
 export type Outcome = (AgUiRunEvent & { type: 'RUN_FINISHED' })['outcome']
 
 /** All earlier messages and data parts. */
@@ -54,7 +54,7 @@ export class RunFrame {
   readonly #write: (event: AgUiEvent) => void
   #thread: { threadId: string; runId: string }
   #isStarted = false
-  /** Whether an earlier stream contained part of the run. */
+  /** Whether an earlier stream already sent part of the run. */
   #isLater = false
   /** Earlier content to send before all other events. */
   #restated: Restated | undefined

@@ -79,7 +79,7 @@ export class SubAgentEvents {
     this.#background.add(toolCallId)
   }
 
-  /** Ends a call of the run. Unfinished nested loops are reported as stopped. */
+  /** Ends one of the run's calls. Reports its unfinished nested loops as stopped. */
   callEnded(toolCallId: string): void {
     if (!this.#background.has(toolCallId)) this.ended(toolCallId)
   }

@@ -8,7 +8,7 @@ import type { UiChunk, UiMessage, UiPart } from './ui-message.ts'
 export interface UiReplyOptions extends UiMessageOptions {
   /** Id of the user message whose response is sent in full. */
   to?: string
-  /** Id of the response. Default: the last response. */
+  /** Response id. Default: the last response. */
   answerId?: string
   /** Number of steps in the response `answerId` that the client already has. Default: 0. */
   knownSteps?: number

@@ -93,7 +93,7 @@ export function readAnswers(messages: readonly AgentMessage[], { approvals, clie
       if (answer?.takesIn(message) === true) continue
       answer?.close()
       answer = undefined
-      // Omits a background report that an earlier run did not receive.
+      // Do not show a background report that no earlier run received.
       if (!isReport(message)) shown.push({ id: message.id, role: 'user', parts: partsOf(message.content) })
     } else if (message.role === 'toolResult') answer?.result(message)
     else {
@@ -254,7 +254,7 @@ export class OpenAnswer {
     }
   }
 
-  /** Adds pending client calls of the run, with the part types of client tools. */
+  /** Adds the run's pending client calls, with the part types of client tools. */
   handOut(clientCalls: readonly PendingClientCall[]): void {
     for (const { toolCallId, toolName, args: input, subAgent } of clientCalls) {
       const open = subAgent === undefined ? this.#open.get(toolCallId) : undefined

@@ -28,7 +28,7 @@ export interface SessionGateway {
   command<Type extends GatewayCommandType>(command: GatewayCommand<Type>, start?: StartContext): Promise<GatewayResults[Type]>
   /** Returns the events of one run from a cursor. Rejects with 404 if the run does not exist, 410 if its events were released. */
   events(place: RunPlace, media?: MediaForm): Promise<RunSource>
-  /** Returns the events of the current run, or of the given run from a cursor, then those of each later run. */
+  /** Streams events, starting with the current run, or with a cursor in the given run. Continues with each later run. */
   follow(place: RunPlace | undefined, media?: MediaForm): Promise<EventSource>
   readonly read: SessionReads
 }
@@ -51,7 +51,7 @@ export interface SessionReads {
   approvals(): Promise<PendingApproval[]>
   /** Returns the pending user input requests. */
   inputs(): Promise<PendingInput[]>
-  /** Returns the pending calls of client tools. */
+  /** Returns the pending client tool calls. */
   clientCalls(): Promise<PendingClientCall[]>
   /** Returns the status of a message that was queued for a run. */
   queued(messageId: string): Promise<RecordedInput | undefined>
@@ -69,7 +69,7 @@ interface Running {
   runningLoopId?: string
 }
 
-/** Part of a history: a page, the messages after a given message, or all messages. */
+/** Selects part of a history: a page, the messages after a given message, or all messages. */
 export interface HistoryQuery {
   /** Last loop to include. Default: all loops. */
   loopId?: string | undefined

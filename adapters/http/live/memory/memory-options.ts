@@ -67,7 +67,7 @@ export const memoryOptionTable: OptionTable<MemoryLiveSessionsOptions> = {
 
 /** The sessions to recover. */
 export interface RecoverOptions {
-  /** Owners of the sessions. Default: all owners in `store`; with a store per caller, the single user. */
+  /** The sessions' owners. Default: all owners in `store`; with a store per caller, the single user. */
   callers?: readonly Caller[]
   /** Selects sessions if several processes share a store. Default: all. */
   isMine?: (address: SessionAddress) => boolean
@@ -95,7 +95,7 @@ export const closeOptions = optionsOf<CloseOptions>({ abort: aFlag })
 export interface MemoryLiveSessions extends LiveSessions {
   /**
    * Resumes the interrupted runs in the store, eight at a time. Call it once at startup, if no other process owns them. Resolves with the
-   * number of active runs. Logs failures. A run without progress in three attempts ends with the error `interrupted`.
+   * number of active runs. Logs failures. A run that makes no progress in three attempts ends with the `interrupted` error.
    */
   recover(options?: RecoverOptions): Promise<number>
   /**
@@ -104,7 +104,7 @@ export interface MemoryLiveSessions extends LiveSessions {
    * the store and clients are disconnected. Clients reconnect to the next process, which resumes the runs with `recover`.
    */
   drain(options?: DrainOptions): Promise<void>
-  /** Returns the scheduled prompts of a session. Throws `ConfigError` `invalidOption` without `schedules`. */
+  /** Returns a session's scheduled prompts. Throws `ConfigError` `invalidOption` without `schedules`. */
   schedulesOf(address: SessionAddress): SessionSchedules
   /** Like `drain`, but immediate, and later requests load sessions again. With `abort`, stops the runs permanently. */
   close(options?: CloseOptions): Promise<void>

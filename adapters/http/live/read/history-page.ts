@@ -56,7 +56,7 @@ export function pageIn(history: History, { limit, before }: PageQuery): HistoryP
 const recordsPerMessage = 3
 const leastRecords = 64
 
-/** Returns a page of a history. Reads no more of the log than necessary. */
+/** Returns a history page. Reads only as much of the log as necessary. */
 export async function readPage(lastOf: LastOf, sessionId: string, query: PageQuery): Promise<HistoryPage> {
   for await (const { records, isWhole } of endsOf(lastOf, Math.max(leastRecords, query.limit * recordsPerMessage))) {
     if (isWhole) return pageIn(historyIn(records, sessionId), query)

@@ -15,7 +15,7 @@ import { endsOf } from './log-end.ts'
 /** Number of records to read initially when searching from the end of a log. */
 const recordsReadFirst = 64
 
-/** End of a run. */
+/** How a run ended. */
 interface Outcome {
   status: RunStatus
   error?: RunFailure
@@ -113,7 +113,7 @@ export class RecordedSession {
     return last?.seq === seq && last.epoch === epoch && more.length === 0
   }
 
-  /** Returns whether all of these messages were queued for active runs. Reads no more of the log than necessary. */
+  /** Returns whether each of these messages was queued for a running run. Reads only as much of the log as necessary. */
   async wereQueued(messageIds: ReadonlySet<string>): Promise<boolean> {
     for await (const { records } of this.#ends()) {
       const queued = deliveredIn(records)

@@ -49,7 +49,7 @@ function isOption(word: string): boolean {
   return /^-[^-]|^--./.test(word)
 }
 
-/** Returns options as letters: the letters of `-rf`, and the first letter of a long option. `-R` counts as `-r`. */
+/** Returns an option's letters: `r` and `f` for `-rf`, the first letter of a long option, and `r` for `-R`. */
 function lettersOf(option: string): string[] {
   const letters = option.startsWith('--') ? option.slice(2, 3) : option.slice(1)
   return [...letters].map((letter) => (letter === 'R' ? 'r' : letter))

@@ -25,13 +25,13 @@ export interface FromFile {
   notes: string[]
   /** Hash of the file and all code that it runs, or `undefined` if the code is not fully known. */
   fingerprint: string | undefined
-  /** The tools, resources and prompts of the MCP servers in the file. */
+  /** Tools, resources and prompts from the MCP servers in the file. */
   servers: McpToolSet[]
 }
 
 /**
- * Creates the agent of `--config`. Asks the user to trust the file: once if all code that it runs is known, otherwise each time. Stores its
- * sessions unless the file sets `ephemeral`. Throws `ConfigError` for an invalid file, or if trust is denied.
+ * Creates the agent for `--config`. Prompts the user to trust the file: once if all code that it runs is known, otherwise each time. Stores
+ * its sessions unless the file sets `ephemeral`. Throws `ConfigError` for an invalid file, or if trust is denied.
  */
 export async function agentFromFile(
   path: string,

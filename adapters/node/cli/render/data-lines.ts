@@ -31,7 +31,7 @@ export class DataLines {
     return part === undefined ? [] : [lineOf(part, painter, width)]
   }
 
-  /** Returns the lines of the stored parts that a call, or no call, sent, and forgets all of its parts. */
+  /** Returns lines for the stored parts from a call, or from hooks outside a call. Then removes all of these parts. */
   take(toolCallId: string | undefined, painter: Painter, width: number): Painted[] {
     const kept = [...(this.#parts.get(toolCallId)?.values() ?? [])].filter(({ transient }) => !transient)
     this.#parts.delete(toolCallId)

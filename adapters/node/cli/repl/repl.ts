@@ -104,7 +104,7 @@ class Repl implements LineListener, CommandHost, RunsListener {
     const interrupt = () => this.interrupt()
     process.on('SIGINT', interrupt).on('SIGTERM', stop).on('SIGHUP', stop)
     try {
-      // Load colors before showing a restored conversation. Otherwise, loads them after showing the prompt.
+      // Load colors before showing a restored conversation. Otherwise, load them after showing the prompt.
       if (this.assistant.agent.messages.length > 0) await loadColours(this.screen.paint)
       this.meter.begin(this.assistant.agent, await recordedLoops(this.assistant))
       this.#welcome()

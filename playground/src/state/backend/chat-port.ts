@@ -21,7 +21,7 @@ export interface ModelFacts {
 }
 
 /**
- * One conversation as the page uses it: an `Agent` in this tab, or a `remoteSession` of `phi-core/client`. The page does not depend on
+ * One conversation as the page uses it: an `Agent` in this tab, or a `remoteSession` from `phi-core/client`. The page does not depend on
  * which it is.
  */
 export interface ChatPort {

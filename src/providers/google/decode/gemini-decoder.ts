@@ -19,7 +19,7 @@ import { newCallId, ServiceParts } from './service-parts.ts'
 const stopReasons: { readonly [reason: string]: StopReason } = {
   STOP: 'stop',
   MAX_TOKENS: 'length',
-  // Applies without a continuation token.
+  // The provider stopped but sent no continuation token.
   CONTINUATION: 'length',
   SAFETY: 'guardRail',
   RECITATION: 'guardRail',

@@ -317,7 +317,7 @@ export class AssistantBuilder {
     if (hasCalls && stopReason === 'stop') this.message.stopReason = 'toolUse'
     else this.message.stopReason = key !== undefined && !hasCalls && stopReason === 'toolUse' ? 'stop' : stopReason
     const { stopReason: reason } = this.message
-    // Leave a tool that waits for an approval open, because it continues after the decision.
+    // Leave a tool with a pending approval open, because it continues after the decision.
     if (reason !== 'paused' && !(reason === 'toolUse' && this.keepsTools))
       for (const block of this.message.content) if (isRunningTool(block) && !block.needsApproval) this.serviceTool(interruptedTool(block))
     if (this.#placed.size > 0) this.message.content = settled(this.message.content, this.#placed)

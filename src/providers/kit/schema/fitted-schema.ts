@@ -18,7 +18,7 @@ export function schemasReady({ tools, searchable, responseFormat }: StreamReques
 /** Returns `schema` in a provider's dialect. The result is cached. */
 export const fittedSchema = perDialect((schema: JsonSchema, dialect): FittedSchema => {
   if (holding.has(dialect) ? isHeld(schema) : isPlain(schema)) {
-    // Remove the draft version, which is irrelevant, and adds properties, which some providers require for every object.
+    // Remove the irrelevant draft version, and add `properties`, which some providers require for every object.
     const { $schema: draft, ...fields } = schema
     return { schema: draft === undefined && fields.properties !== undefined ? schema : { properties: {}, ...fields }, leftOut: [] }
   }

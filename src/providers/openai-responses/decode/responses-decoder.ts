@@ -72,7 +72,7 @@ const known = {
  *   an empty block.
  * - A refusal sets the message's `refusal` and the stop reason `guardRail`. A provider-executed call with a pending approval sets the stop
  *   reason `toolUse`.
- * - Unknown content is preserved, with a warning.
+ * - Preserves unknown content and logs a warning.
  * - Content without deltas is read from the finished item or the finished response.
  * - Emits `start` with the first item, so that an earlier rejection emits nothing.
  */

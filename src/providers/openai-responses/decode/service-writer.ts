@@ -37,10 +37,10 @@ const early: ReadonlyMap<string, 'code' | 'arguments' | 'input'> = new Map([
  * Decodes provider-executed items.
  *
  * **Contract**
- * - Each call is a `serviceTool` block from its first event on. Its images are separate blocks.
- * - Items are stored as received, in order. Unfinished items are not sent back.
- * - An output is matched to its call by `call_id`, otherwise by order, even in an earlier message.
- * - An item of an unknown kind becomes an opaque block, with a warning.
+ * - Creates a `serviceTool` block at a call's first event. The call's images are separate blocks.
+ * - Stores items as received, in order. Does not send unfinished items back to the provider.
+ * - Matches each output to its call by `call_id`, or by order if there is no `call_id`. The call can be in an earlier message.
+ * - Stores an item of an unknown kind as an opaque block and logs a warning.
  */
 export class ServiceWriter implements ItemKindWriter {
   readonly #blocks: ItemBlocks
@@ -72,7 +72,7 @@ export class ServiceWriter implements ItemKindWriter {
     if (type !== 'response.image_generation_call.partial_image') this.#show(call, 'running')
   }
 
-  /** Completes an item. Text streamed for the item is sent back with it. */
+  /** Completes an item. When the message is sent back, the item replaces the text that was streamed for it. */
   complete(open: OutputItem, wire: WireItem): void {
     const item = jsonOf(wire)
     const role = roleOf(item)
@@ -90,7 +90,7 @@ export class ServiceWriter implements ItemKindWriter {
 
   /**
    * Ends the response. Fails calls without an end or output, unless the provider continues after the function results. Also fails an
-   * approved call without a result. Drops the reasoning before items that are not sent back.
+   * approved call without a result. Drops the reasoning before items that cannot be sent back.
    */
   end(isWaiting: boolean): void {
     if (!isWaiting) this.#settleAllowed()

@@ -8,7 +8,7 @@ export interface CallerFault {
   code?: string
 }
 
-/** A parsed request, or why it is rejected. */
+/** A parsed request, or the reason for its rejection. */
 export type ReadRequest<T> = { value: T; fault?: never } | { value?: never; fault: CallerFault }
 
 /** Carries a fault to `readingOf`. */

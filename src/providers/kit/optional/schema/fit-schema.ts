@@ -40,7 +40,7 @@ export function fitSchema(schema: JsonSchema, dialect: SchemaDialect): FittedSch
   return { ...(open !== undefined && { unheld: open }), ...whole, schema: fitted, leftOut: fitting.leftOut() }
 }
 
-/** Position of a schema: its display path, and the references being inlined. */
+/** A schema's position: its display path, and the references being inlined. */
 interface Place {
   path: string
   seen: ReadonlySet<string>
@@ -282,7 +282,7 @@ class Fitting {
   }
 }
 
-/** Returns the schemas of the values of one type. */
+/** Returns a schema that allows only the enum values of this type. */
 function valuesOf(type: unknown, values: unknown): JsonSchema {
   if (!Array.isArray(values)) return {}
   return {

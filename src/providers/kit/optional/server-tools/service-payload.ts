@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from '../../../../contract/json.ts'
 import type { Content, ServiceToolContent } from '../../../../contract/message/content.ts'
 
 /**
- * State of a provider-executed tool for providers whose calls and results are blocks of one list: both blocks, unchanged. For a late
- * result, also the number of blocks in between and its index among the results.
+ * Provider state of a provider-executed tool call, for providers that send calls and results as blocks in one list. Contains both blocks,
+ * unchanged. For a late result, also contains the number of blocks in between and the index among the results.
  */
 export interface ServicePayload extends JsonObject {
   call?: JsonObject
@@ -12,12 +12,12 @@ export interface ServicePayload extends JsonObject {
   order?: number
 }
 
-/** Returns the original blocks of a provider-executed tool. */
+/** Returns the original blocks of a provider-executed tool call. */
 export function payloadOf(block: ServiceToolContent | undefined): ServicePayload {
   return (block?.providerState?.payload ?? {}) as ServicePayload // codecs that use this type store no other payload
 }
 
-/** Returns the payload of `call` after receiving `result`, the last block of `content` on the wire. */
+/** Adds `result` to the payload of `call`. On the wire, `result` follows the last block in `content`. */
 export function withResult(content: readonly Content[], call: ServiceToolContent | undefined, result: JsonObject): ServicePayload {
   if (call === undefined) return { result }
   const gap = content.length - 1 - content.indexOf(call)
@@ -25,7 +25,7 @@ export function withResult(content: readonly Content[], call: ServiceToolContent
   return { ...payloadOf(call), result, ...(gap > 0 && { gap, order }) }
 }
 
-/** Late results by the position that they follow, in order. */
+/** Groups late results by the position of the block that they follow, in order. */
 export function lateResults(content: readonly Content[]): ReadonlyMap<number, readonly JsonObject[]> {
   const late = content.flatMap((block, at) => {
     const { call, result, gap, order = 0 } = block.type === 'serviceTool' ? payloadOf(block) : {}
