@@ -25,7 +25,7 @@ export interface FaultScript {
   duplicate?: { from: number; to: number }
   /** Ends the body after `at` bytes, as if it were complete (`end`) or with a broken connection (`reset`). */
   cut?: { at: number; how: 'end' | 'reset' }
-  /** Sends nothing after `at` bytes until the call is aborted. `onStall` runs when the reader asks for more. */
+  /** Sends nothing after `at` bytes until the call is aborted. `onStall` runs when the reader requests more. */
   stall?: { at: number; onStall?: () => void }
   /** Rejects with a `TypeError` that has this message, like `fetch` without a connection. */
   networkError?: string

@@ -20,7 +20,7 @@ export class PhiChatElement extends ElementBase implements PhiChat, ChatOwner {
   #apps: PhiChat['apps']
   #stopTools: (() => void) | undefined
   #chat: Chat | undefined
-  /** The attribute `smooth` of the current chat. */
+  /** The `smooth` attribute of the current chat. */
   #smooth: string | null = null
   #stop: (() => void) | undefined
   #shown: readonly string[] = []

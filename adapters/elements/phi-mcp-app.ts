@@ -7,7 +7,7 @@ import { button, make } from './dom.ts'
 import type { Words } from './phi-chat-options.ts'
 import { callOf } from './tool-call.ts'
 
-/** The element `<phi-mcp-app>`: the app of a tool call, and what it asks of the user. */
+/** The `<phi-mcp-app>` element: shows a tool call's app and its requests to the user. */
 export class PhiMcpAppElement extends ChatElement {
   #frame: McpAppFrame | undefined
   /** Aborts when the element leaves the document: browsers end a frame that moves. */
@@ -65,7 +65,7 @@ export class PhiMcpAppElement extends ChatElement {
     }
   }
 
-  /** Asks the user. Resolves with `false` when the frame is closed first. */
+  /** Prompts the user. Resolves with `false` if the frame closes first. */
   #ask(question: string, detail: string, labels: Words, signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (isAllowed: boolean) => {

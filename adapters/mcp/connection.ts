@@ -52,7 +52,7 @@ export interface McpConnectOptions {
   onElicit?: 'event' | ((request: ElicitRequest['params'], signal: AbortSignal) => Promise<ElicitResult> | ElicitResult)
   /** Handles sampling requests. Announced as a capability if set. */
   onSample?: (request: CreateMessageRequest['params'], signal: AbortSignal) => Promise<CreateMessageResult> | CreateMessageResult
-  /** Folders that the server should stay in, returned when it asks for roots. Default: an empty list. */
+  /** Folders that the server should stay in. The client returns them for `roots/list` requests. Default: an empty list. */
   roots?: readonly McpRoot[]
   /** Announces that this client shows apps (`ui://` resources), so that servers offer them. Show them with `mountMcpApp`. Default: false. */
   apps?: boolean
@@ -75,8 +75,8 @@ export interface McpConnection extends McpClientLike, AsyncDisposable {
 /** A way to reach a server. */
 export interface McpRoute {
   /**
-   * Creates a new transport, not started. Called again for a reconnect; `attempt` counts up from 0 while `isOther` asks for
-   * another transport.
+   * Creates a new transport without starting it. Called again for a reconnect. `attempt` counts up from 0 each time `isOther` returns
+   * `true`.
    */
   open(attempt: number): Promise<Transport> | Transport
   /** Returns whether an error of the first attempt means that the server uses another transport. Default: never. */
@@ -89,7 +89,7 @@ export interface McpRoute {
   end?(): Promise<unknown>
   /** Returns advice for an error of the first attempt, as a sentence. Default: check the URL. */
   advise?(error: unknown): string
-  /** Returns the last lines of the server's standard error, for the message of a failed connection. Default: none. */
+  /** Returns the last lines of the server's standard error, for the error message of a failed connection. Default: none. */
   lastLines?(): readonly string[]
   /** Returns secrets that no error and no log may contain. */
   secrets?(): Promise<readonly string[]> | readonly string[]

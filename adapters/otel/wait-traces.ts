@@ -60,7 +60,10 @@ export class WaitTraces {
   }
 }
 
-/** Sub-agents may ask about calls with the same id at the same time. The approval comes first, then the client call. */
+/**
+ * Includes the loop, because sub-agents may have pending calls with the same id. Includes the kind, because a client tool call may follow
+ * the approval of the same call.
+ */
 function keyOf({ type, toolCallId, subAgent }: Requested | Resolved): string {
   return JSON.stringify([type.startsWith('approval'), toolCallId, subAgent?.loopId])
 }

@@ -12,7 +12,7 @@ export interface PostgresSessionStoreOptions {
   pool: SqlPool
   /** The schema that `migrate` created. Default: `phi`. */
   schema?: string
-  /** Owner of the sessions. Sessions of other tenants are inaccessible. At most 200 characters. Default: none. */
+  /** The sessions' owner. Other tenants' sessions are unreachable. At most 200 characters. Default: none. */
   tenant?: string
   /** Milliseconds until a statement fails, including the wait for a connection. Default: 30,000. */
   statementTimeoutMs?: number

@@ -12,7 +12,7 @@ export interface RedisSessionStoreOptions {
   client: RedisClient
   /** Prefix for all key names: 1 to 50 letters, digits, `_`, `-` or `.`. Default: `phi`. */
   prefix?: string
-  /** Owner of the sessions. Other tenants' sessions are unreachable. At most 200 characters. Default: none. */
+  /** The sessions' owner. Other tenants' sessions are unreachable. At most 200 characters. Default: none. */
   tenant?: string
   /**
    * The failures that an acknowledged record survives: a crash of this process, or also a server crash or power failure. Set `powerCut` if

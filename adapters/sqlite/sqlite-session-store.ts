@@ -27,7 +27,7 @@ export interface SqliteDatabase {
 export interface SqliteSessionStoreOptions {
   /** An open database. Only this store may use the connection. The caller closes it. */
   database: SqliteDatabase
-  /** Owner of the sessions. Other tenants' sessions are unreachable. At most 200 characters. Default: none. */
+  /** The sessions' owner. Other tenants' sessions are unreachable. At most 200 characters. Default: none. */
   tenant?: string
   /** Milliseconds to wait while another process writes to the database. Default: 10,000. */
   busyTimeoutMs?: number

@@ -178,7 +178,7 @@ export class Agent<
     return this.#run?.pendingClientCalls() ?? this.#conversation.pendingClientCalls(this.#allTools)
   }
 
-  /** Stops waiting for approvals and input: the next request ends the run as `paused`. A continued run repeats the requests. */
+  /** Stops waiting for approvals and input: the next request ends the run as `paused`. A continued run sends the requests again. */
   stopAsking(): void {
     this.#run?.stopAsking()
   }
@@ -224,7 +224,8 @@ export class Agent<
   // Settings: readable at any time. Changes apply from the next run
 
   /**
-   * Changes settings from the next run on. `undefined` resets to the default. If one is invalid, throws `ConfigError` and changes nothing.
+   * Changes settings, starting with the next run. `undefined` resets a setting to its default. If a value is invalid, throws `ConfigError`
+   * and changes nothing.
    */
   configure(changes: { [Name in keyof AgentSettings]?: AgentSettings<Output>[Name] | undefined }): void {
     const settings = { ...this.#settings, ...changes } as AgentSettings<Output> // undefined values count as omitted, and the check guarantees a model

@@ -57,10 +57,10 @@ const filePrefix = 'file:'
  * Composes a system prompt from the texts of its blocks.
  *
  * **Contract**
- * - Blocks are joined by an empty line, in order. Blank blocks are left out.
- * - A text `file:path` is replaced by the file's content from `options.workspace`, read once per call. Only the beginning of a long file is
- *   read.
- * - Each text is truncated to the `maxLength` of its block, never inside a surrogate pair.
+ * - Joins the blocks with empty lines, in order. Omits blank blocks.
+ * - Replaces a text `file:path` with the file's content from `options.workspace`, read once per call. Reads only the beginning of a long
+ *   file.
+ * - Truncates each text to its block's `maxLength`, never inside a surrogate pair.
  * - Rejects with `ConfigError` `invalidOption` for an unknown block name, an invalid block, or a `file:` text without a workspace. If a
  *   file cannot be read, rejects with a `WorkspaceError` that names the block. On abort, rejects with the signal's reason.
  *

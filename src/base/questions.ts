@@ -62,8 +62,8 @@ function isOfSameCall(
 }
 
 /**
- * Returns the calls at the end of a history that wait for an approval, as they were displayed, in call order. Excludes calls held back by
- * them. If the process ended without recording its requests, `asks` selects the calls that it would have requested. Default: none.
+ * Returns the calls with a pending approval at the end of a history, as they were displayed, in call order. Excludes calls that wait for
+ * these calls. If the process ended before it recorded its requests, `asks` selects the tools that require an approval. Default: none.
  */
 export function waitingApprovals(messages: readonly AgentMessage[], asks: (toolName: string) => boolean = () => false): PendingApproval[] {
   const permitted = new Set(waitingIn(messages, shownClientCallsOf, () => false).map(({ toolCallId }) => toolCallId))

@@ -11,7 +11,7 @@ export const prefixWords = '1 to 32 letters, digits, "-" and single "_", the fir
 export const legalPrefix = /^(?=.{1,32}$)[a-zA-Z](?:_?[a-zA-Z0-9-])*$/
 
 /**
- * Returns the name under which a model calls the tool `name` of a server: `{prefix}__{name}`.
+ * Returns the name that a model uses to call a server's tool: `{prefix}__{name}`.
  *
  * **Contract**: valid for every provider, and unique per prefix and name. A name that is invalid, too long, or looks like a changed one
  * keeps its valid characters and ends in twelve hex digits of its hash.

@@ -27,7 +27,7 @@ import { operationTool } from './tool.ts'
  * Creates a tool for each operation of an OpenAPI 3.0 or 3.1 document: JSON or YAML text, or a parsed object.
  *
  * **Contract**
- * - Schemas are created on first use. The document is kept by reference and must not be changed.
+ * - Creates schemas on first use. Keeps a reference to the document, so do not change it.
  * - Responses of any status become text for the model: `GET https://… → 404 Not Found`, an empty line, the body.
  * - Skips and logs operations without an `operationId`, without a usable server, or with an invalid parameter or body.
  * - Rejects with `ConfigError` for wrong options, `OpenApiError` for an unusable document or one without usable operations, `LoadError`

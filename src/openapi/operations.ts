@@ -80,7 +80,7 @@ function everyOperation(api: OpenApiDocument, logger: Logger | false | undefined
   const found: Unnamed[] = []
   for (const [path, written] of pathsOf(api)) {
     const target = dereference(api, written)
-    // Exclude a host, and a path that leaves the server's path.
+    // Skip a path that could select another host or leave the server's path.
     const isUsable = isObject(target) && isObject(written) && path.startsWith('/') && !hasDotSegment(path)
     if (!isUsable) {
       if (!path.startsWith('x-')) logWarning(logger, 'openApiPathSkipped', { path: path.slice(0, 200) })

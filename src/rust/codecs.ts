@@ -147,7 +147,7 @@ export function toSpecJson(messages: readonly AgentMessage[]): string {
  * **Contract**
  * - Throws `SessionError` `invalidMessages` with the path of the first error, such as `messages[3].usage.input: expected integer, got
  *   string`.
- * - Messages without an id get new ones. Unknown keys are kept, and `toSpecJson` writes them back.
+ * - Generates ids for messages without an id. Preserves unknown keys, and `toSpecJson` writes them back.
  */
 export function fromSpecJson(text: string): AgentMessage[] {
   return readSpec(history, parseStored(text, 'messages'), 'messages')

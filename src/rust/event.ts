@@ -151,7 +151,7 @@ function bodyOf(event: AgentEvent, spec: JsonObject, snapshot: LoopConfigSnapsho
       return { ...event, request: { ...event.request, provider: request.provider ?? snapshot.provider, api: request.api ?? snapshot.api } }
     }
     case 'prunApplied': {
-      // Rust identifies pruned messages by time, but times are not unique here. The times are kept for writing, with an empty list of ids.
+      // Rust identifies pruned messages by time, but times are not unique here. Store the times for writing, with an empty list of ids.
       const pruned_timestamps = readSpec(listOf(aNumber), spec.pruned_timestamps ?? [], 'event.pruned_timestamps')
       const { pruned_timestamps: _, ...rest }: typeof event & { pruned_timestamps?: unknown } = event
       const given: readonly string[] | undefined = event.prunedMessageIds

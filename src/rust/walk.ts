@@ -156,7 +156,7 @@ function readObject(form: ObjectForm, spec: JsonObject, path: string, tag?: stri
     if (own !== undefined) value[name] = own
   }
   Object.assign(value, unknownKeys(spec, known))
-  // Times more precise than milliseconds are kept, so that they are written unchanged.
+  // Store times that are more precise than milliseconds, so that `toSpecJson` writes them back unchanged.
   if (Object.keys(exactTimes).length > 0) value.specTimes = exactTimes
   return spellingOf(form).read?.(value, spec) ?? value
 }

@@ -9,7 +9,7 @@ import { comparable } from './parse-skill.ts'
 /** Maximum characters of a description or a name in a prompt: the standard's limit. */
 const maxShown = 1024
 
-/** Creates a set of `skills`. The last of several with the same name wins, with a warning for each of the others. */
+/** Creates a set of `skills`. If several have the same name, the last one wins, and each of the others adds a warning. */
 export function skillSet(skills: readonly Skill[], warnings: readonly SkillProblem[] = [], errors: readonly SkillProblem[] = []): SkillSet {
   const byName = new Map<string, Skill>()
   const shadowed: SkillProblem[] = []

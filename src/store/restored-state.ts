@@ -40,7 +40,7 @@ export function restoredState(
   return { ...state, messages: settledViews(messages), data: newestDataIn(messages), tools: open, approvals, clientCalls, usage }
 }
 
-/** As with live events, a failed response is replaced by the next attempt that has content. */
+/** Replaces a failed response with the next attempt that has content, as live events do. */
 function settledViews(messages: readonly AgentMessage[]): readonly MessageView[] {
   const views: MessageView[] = []
   for (const message of messages) {

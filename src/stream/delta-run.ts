@@ -11,7 +11,7 @@ const charBytes = 2
  */
 export class DeltaRun {
   readonly first: TextUpdateEvent
-  /** Estimated bytes kept alive. */
+  /** Estimated bytes retained in memory. */
   bytes: number
   readonly #texts: string[]
   /** `at` of each event, in milliseconds after the first: small integers need no heap object. */

@@ -15,7 +15,7 @@ const mostCalls = 16
  * - `pack` reduces it to one text, and four numbers per line.
  */
 export class ProgressRun {
-  /** Estimated bytes kept alive. */
+  /** Estimated bytes retained in memory. */
   bytes = 0
   /** One event per call, for the fields that its lines share. */
   readonly #calls: ProgressMessageEvent[] = []

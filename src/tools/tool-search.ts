@@ -25,7 +25,7 @@ const searchOptions = optionsOf<ToolSearchOptions>({ name: aText, most: wholeFro
  * Creates a search tool for large tool sets. The model sees only the tools that its searches found.
  *
  * **Contract**
- * - Initially, the model gets only the search tool. Found tools are appended from the next turn on, in the order of discovery. The prompt
+ * - Initially, the model gets only the search tool. Appends found tools, in the order of discovery, starting with the next turn. The prompt
  *   prefix is unchanged, so the provider's cache stays valid.
  * - Found tools stay available: the search result records them in the history, so they survive reloads, forks and crashes.
  * - Searches match names, descriptions and parameter names (BM25). A tool that was not found cannot be called.

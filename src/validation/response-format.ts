@@ -12,10 +12,10 @@ const formats: readonly string[] = tagsOf(responseFormat)
 const made = new WeakMap<object, ResponseFormat>()
 
 /**
- * Returns the response format of `input`, as the same object for each call.
+ * Returns the response format for `input`. Returns the same object for the same input.
  *
- * **Contract**: throws `ConfigError` `invalidOption` for a Standard Schema without a JSON Schema. A response that is not an object is
- * wrapped in the property `value`, because providers accept only objects.
+ * **Contract**: throws `ConfigError` `invalidOption` for a Standard Schema without a JSON Schema. Wraps the schema of a response that is
+ * not an object in a `value` property, because providers accept only objects.
  *
  * Source: docs/guides/structured-output.md
  */

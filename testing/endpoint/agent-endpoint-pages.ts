@@ -7,7 +7,7 @@ const locate = { name: 'locate', description: 'Where the page is.', parameters: 
 
 /** Tests client tools and settings per message. */
 export function pageTests({ it, expect }: TestRunner, clientOf: (kind: string) => EndpointClient, ask: AskEndpoint): void {
-  /** A client that is asked to run a call. */
+  /** Returns a client with a pending client tool call. */
   const asked = async (body: JsonObject = {}) => {
     const client = clientOf('page')
     const request = (await eventsUntil(await client.post('/runs', { prompt: 'Go.', ...body }), 'clientCallRequested')).at(-1)

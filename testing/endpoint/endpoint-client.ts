@@ -3,10 +3,10 @@ import type { JsonValue } from '../../src/contract/json.ts'
 import type { AgentEvent } from '../../src/contract/run/event.ts'
 import { createSseDecoder } from '../../src/stream/sse.ts'
 
-/** The caller: one of two users, or nobody. */
+/** The caller: one of two users, or an unauthenticated client (`nobody`). */
 export type User = 'ada' | 'bob' | 'nobody'
 
-/** Sends a request to the endpoint under test, as a signed-in user or without one. */
+/** Sends a request to the endpoint under test, with or without a user's credentials. */
 export type AskEndpoint = (path: string, init?: RequestInit, user?: User) => Promise<Response>
 
 /** A client for one session on the endpoint under test. */

@@ -35,7 +35,7 @@ export interface ObjectStorage {
 /** Value of a SQLite column. */
 export type SqlValue = string | number | null | ArrayBuffer
 
-/** Rows of a query. */
+/** A query's rows. */
 export interface SqlCursor<Row> extends Iterable<Row> {
   toArray(): Row[]
   readonly rowsWritten: number

@@ -59,7 +59,7 @@ export async function readSharedText(c: Context, limits: BodyLimits): Promise<st
   return text
 }
 
-/** Size limit for a body whose unused parts are dropped while reading, as a multiple of `maxBytes`. */
+/** Size limit for a body whose unused parts are dropped during reading, as a multiple of `maxBytes`. */
 const letGoTimes = 8
 
 /**
@@ -72,7 +72,7 @@ export async function readLastMessages(c: Context, limits: BodyLimits): Promise<
   return readStream(request, { ...limits, maxBytes: letGoTimes * limits.maxBytes }, () => new LastKept(limits.maxBytes))
 }
 
-/** Collects the parts of a streamed body that are kept. */
+/** Collects the needed parts of a streamed body. */
 interface Kept {
   readonly text: string
   add(piece: string): void

@@ -13,8 +13,8 @@ interface NamedBlock {
  * Large media in one session's events, which clients fetch by hash with `GET …/blobs/:hash`.
  *
  * **Contract**
- * - Media in messages are stored before clients receive their event. Blocks from a streaming response and from tool progress stay in memory
- *   until the next run. Only the newest block of a refined image or of a tool's progress is kept.
+ * - Stores media in messages before clients receive the event. Holds blocks from streaming responses and tool progress in memory until the
+ *   next run. Of a refined image or a tool's progress, retains only the newest block.
  * - Unrecorded media stay inline. They occur in sub-agent events and in messages that a run returns.
  * - All media stay inline if the store keeps bytes in its log or is not strongly consistent.
  */

@@ -7,7 +7,7 @@ interface NoticeBase {
   /** Epoch milliseconds. */
   at: number
   sessionId: string
-  /** Owner of the session. Absent for a single user. */
+  /** The session's owner. Absent for a single user. */
   identity?: string
   loopId: string
 }

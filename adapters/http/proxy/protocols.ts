@@ -11,7 +11,7 @@ export interface PathCall {
   query: URLSearchParams
 }
 
-/** Location of the key. `header` is the provider's usual header. */
+/** Where to send the key. `header` is the provider's usual header. */
 export type KeyPlace = 'bearer' | 'header'
 
 /** A protocol that the proxy serves. */

@@ -37,7 +37,7 @@ export interface Upstream<E extends Env = Env> {
    * API key. For Bedrock, a key or `accessKeyId:secretAccessKey[:sessionToken]` for signing. Optional if the `baseUrl` needs no key.
    */
   apiKey?: UpstreamKey<E>
-  /** Location of the key. Default: the provider's header, or a bearer token for Entra ID and Vertex AI projects. */
+  /** Where to send the key. Default: the provider's header, or a bearer token for Entra ID and Vertex AI projects. */
   keyPlace?: KeyPlace
   /** Bedrock region. Default: the region in an AWS `baseUrl`, otherwise `us-east-1`. */
   region?: string

@@ -21,7 +21,7 @@ interface AnsweredOptions extends RunStreamOptions {
 
 /** Additional behavior of a response. */
 interface AnswerOptions extends Pick<SseStreamOptions, 'onCancel'> {
-  /** Writer of the frames. Default: the native protocol. */
+  /** Frame writer. Default: the native protocol. */
   writer?: FrameWriter
   headers?: Readonly<Record<string, string>>
 }

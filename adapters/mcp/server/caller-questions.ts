@@ -2,13 +2,13 @@ import type { ClientCapabilities, ElicitRequestFormParams, ElicitResult } from '
 import type { AgentRun, InputAnswer, JsonObject, PendingApproval, PendingClientCall, PendingInput } from '../../../src/index.ts'
 import { escapeControls } from '../../../src/store.ts'
 
-/** There are no client tools here, so the model gets an error immediately. */
+/** Rejects a client tool call immediately, because an MCP client cannot run client tools. */
 export function answerWithoutPage(run: AgentRun, call: PendingClientCall): void {
   // The request may have been withdrawn by then.
   void run.answerCall(call, { error: 'No client is available to run this tool.' }).catch(() => undefined)
 }
 
-/** Asks the client's user. Rejects on timeout, and when the connection is closed. */
+/** Sends an elicitation request to the client. Rejects on timeout, and when the connection closes. */
 export type Elicit = (params: object) => Promise<ElicitResult>
 
 /** The elicitation modes that the client supports. */
@@ -21,11 +21,11 @@ export interface Asking {
 const maxShown = 8000
 
 /**
- * Asks the client's user for approvals and input.
+ * Forwards a run's approval and input requests to the client's user.
  *
  * **Contract**
- * - Only `approve: true` approves a call. Anything else denies it, such as a client without elicitation, a timeout, or arguments that are
- *   too long to show.
+ * - Only `approve: true` approves a call. Everything else denies it, for example a client without elicitation, a timeout, or arguments that
+ *   are too long to show.
  * - The decision is bound to the shown arguments. Client tools are not supported, so their calls fail.
  *
  * Source: docs/guides/mcp.md

@@ -69,7 +69,7 @@ export class McpServing {
       {
         capabilities: { logging: {}, ...(hasTools && { tools: {} }), ...(skills !== undefined && { prompts: {}, resources: {} }) },
         ...(instructions !== undefined && { instructions }),
-        // Avoid generated code. Tools validate their input.
+        // The SDK's default validator generates code. Tools validate their own input.
         jsonSchemaValidator: unusedValidator,
       },
     )
@@ -121,7 +121,7 @@ export class McpServing {
     return answerOf(await this.#follow(agent.prompt(prompt, { signal: extra.signal }), extra).result)
   }
 
-  /** Reports a run to the client, and asks its user. */
+  /** Reports a run's progress to the client, and forwards the run's requests to the client's user. */
   #follow(run: AgentRun, { sendNotification, sendRequest, signal, _meta }: Extra): AgentRun {
     const levels = LoggingLevelSchema.options
     reportTo(run, {

@@ -50,7 +50,7 @@ export interface McpServerOptions {
   instructions?: string
   /** Agents, by tool name. Each takes a `prompt` and returns its last message. */
   agents?: Readonly<Record<string, McpAgent>>
-  /** Tools to serve. Tools that need approval ask the client's user. */
+  /** Tools to serve. If a tool needs an approval, the server sends an elicitation request to the client's user. */
   tools?: readonly AgentTool[]
   /** Skills, served as prompts and as resources `skill://name`. */
   skills?: McpSkills

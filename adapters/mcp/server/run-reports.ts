@@ -6,16 +6,18 @@ import type { AgentEvent, AgentRun } from '../../../src/index.ts'
 const maxReports = 1000
 const maxText = 500
 
-/** The destination for a call's reports. */
+/** Where to send a call's reports. */
 export interface ReportTarget {
   notify: (notification: ServerNotification) => Promise<void>
-  /** Progress token, if the client asked for progress. */
+  /** Progress token, if the client requested progress. */
   progressToken: ProgressToken | undefined
   /** Whether the client wants messages of this level. */
   wants: (level: LoggingLevel) => boolean
 }
 
-/** Reports a run to a client: as progress if the client asked for it, otherwise as log messages with the tool output. */
+/**
+ * Reports a run to a client: as progress notifications if the client requested progress, otherwise as log messages with the tool output.
+ */
 export function reportTo(run: AgentRun, { notify, progressToken, wants }: ReportTarget): void {
   let count = 0
   run.subscribe((event) => {

@@ -78,7 +78,7 @@ const exposedHeaders = ['mcp-session-id', 'mcp-protocol-version', 'retry-after']
  * Creates an MCP server over Streamable HTTP that serves agents, tools and skills: a Hono app with one path, for any runtime.
  *
  * **Contract**
- * - An agent becomes a tool with a `prompt`. The client receives progress, can cancel the call, and is asked for approvals.
+ * - An agent becomes a tool with a `prompt`. The client receives progress and approval requests, and can cancel the call.
  * - Rejects callers that `authorize` does not accept. Before that, rejects web pages from other origins unless `cors` lists them. A session
  *   belongs to one caller.
  * - A call continues if its connection breaks. It ends when the client cancels it or ends the session.

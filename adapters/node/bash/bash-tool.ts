@@ -12,13 +12,13 @@ import { beforeCommand, undoPlanted } from './planted.ts'
 import { reserveProtected } from './reservation.ts'
 import type { Sandbox } from './sandbox.ts'
 
-/** The tool `bash`, with a description of its confinement. */
+/** The `bash` tool, with a description of its confinement. */
 export interface BashTool extends AgentTool {
   readonly confinement: Confinement
 }
 
 /**
- * Creates the tool `bash`, which runs a command line and returns exit code and output to the model.
+ * Creates the `bash` tool, which runs a command line and returns its exit code and output to the model.
  *
  * **Contract**
  * - Sandbox: on Linux a command runs in bubblewrap, without network, Unix sockets or the environment of this process. It sees the workspace

@@ -44,7 +44,7 @@ export class OutputBuffer {
     this.#tailBytes = kept.byteLength
   }
 
-  /** Returns the kept output as text. Invalid UTF-8 becomes U+FFFD. Drops a character that the limit splits. */
+  /** Returns the retained output as text. Invalid UTF-8 becomes U+FFFD. Drops a character that the limit splits. */
   text(): string {
     const head = joined(this.#head, this.#headBytes)
     const tail = joined(this.#tail, this.#tailBytes)

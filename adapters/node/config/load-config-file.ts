@@ -22,7 +22,7 @@ export interface LoadedConfig extends ParsedConfig {
   fingerprint(): Promise<string | undefined>
   /** Reasons why trust cannot be stored: one line per script, server or plugin that loads unknown code. */
   notRemembered: readonly string[]
-  /** Throws `ConfigError` for a `[callbacks]` script or a plugin that cannot run. Call it before you ask a user for trust. */
+  /** Throws `ConfigError` for a `[callbacks]` script or a plugin that cannot run. Call it before you prompt a user for trust. */
   checkScripts(): void
   /** The host for `agentFromConfig(loaded.config, loaded.host)`. */
   host: ConfigHost

@@ -30,7 +30,7 @@ export interface ReadFile {
   directoryOf(path: string): string
 }
 
-/** The code that an agent file would run, captured before the trust prompt. */
+/** The code that an agent file would run, read before the trust prompt. */
 export interface CodeSnapshot {
   /** The hexadecimal SHA-256 under which trust is stored, or `undefined` if it cannot be stored. */
   fingerprint: string | undefined

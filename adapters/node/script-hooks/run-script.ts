@@ -20,7 +20,7 @@ export interface ScriptRunner {
 
 /** One call of a script. */
 export interface ScriptCall {
-  /** Name of the hook. */
+  /** Hook name. */
   hook: string
   script: ScriptFile
   /** JSON for the script's standard input. */

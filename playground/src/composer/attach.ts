@@ -27,7 +27,7 @@ export async function attach({ attached, refused }: Pick<Draft, 'attached' | 're
 /** Returns `undefined` for an unsupported type. Rejects for an empty, too long or mislabeled file. */
 async function attachmentOf(file: File): Promise<Attachment | undefined> {
   if (picture.test(file.type)) return imageContent(file, { maxBytes })
-  // The model is asked to cite pages.
+  // Enable citations of pages.
   const block = await fileContent(file, { maxBytes, citations: 'ifPossible' })
   return document.test(block.mimeType) ? block : undefined
 }

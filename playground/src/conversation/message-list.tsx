@@ -16,7 +16,7 @@ import { useMessageWindow } from './message-window.ts'
 interface MessageListProps {
   /** The scroll container. */
   box: RefObject<HTMLElement | null>
-  /** Whether the newest message is kept in view. */
+  /** Whether the list scrolls to the newest message. */
   isFollowing: Signal<boolean>
   state: RunState
   record: Session | undefined

@@ -14,7 +14,7 @@ const longestWindow = 2 * longestBlock
 /** Maximum nesting of lists and quotes. Parsing time is quadratic in the depth. */
 const deepest = 24
 
-/** Splits a growing text into blocks. A block that is followed by another block is settled and not parsed again. */
+/** Splits a growing text into blocks. Does not parse a block again after the next block has started. */
 export class BlockReader {
   #settled: Block[] = []
   #prefix = ''

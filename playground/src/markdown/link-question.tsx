@@ -3,7 +3,7 @@ import { type ComponentChildren, Fragment } from 'preact'
 import { escapeControls } from '../../../src/store.ts'
 import { Dialog } from '../parts/dialog.tsx'
 
-/** Asks before a link in `children` is followed, and shows its URL, because a URL can leak data. */
+/** Prompts the user before the browser follows a link in `children`. Shows the URL, because it can leak data. */
 export function LinkQuestion({ children }: { children: ComponentChildren }) {
   const address = useSignal<string | undefined>(undefined)
 

@@ -1,7 +1,7 @@
 import type { Signal } from '@preact/signals'
 import type { McpAppHost } from '../../../adapters/mcp/apps/index.ts'
 
-/** What an app asks of the user. */
+/** An app's request to the user. */
 export interface AppQuestion {
   question: string
   detail: string
@@ -10,7 +10,7 @@ export interface AppQuestion {
   decide: (isAllowed: boolean) => void
 }
 
-/** What the playground does for an app: its questions are added to `asked`, its messages go into the composer. */
+/** Creates the host for an app. Adds the app's requests to `asked`, and its messages to the composer. */
 export function appHost(
   asked: Signal<readonly AppQuestion[]>,
   { onDraft, onEnd }: { onDraft: (text: string) => void; onEnd: (reason: string) => void },

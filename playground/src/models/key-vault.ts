@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 
-/** Owner of a secret: a provider, a proxy, a local server, or a session server. */
+/** What a secret is for: a provider, a proxy, a local server, or a session server. */
 export type KeyOwner = string
 
 const place = 'phi-playground-keys'

@@ -87,7 +87,7 @@ export function createReplay(session: Session, loopId: string | undefined, model
       record: signal(session),
       race: signal(undefined),
       queued: signal([]),
-      // Shares its draft with the live conversation, so that unsent text is kept.
+      // Share the draft with the live conversation, so that unsent text is not lost.
       draft: draftOf(session.sessionId),
       isSending: signal(false),
     },

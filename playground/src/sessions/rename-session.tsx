@@ -39,7 +39,7 @@ export function RenameSession({ title, onRename, onCancel }: RenameSessionProps)
   )
 }
 
-/** The old name is selected, so that it can be kept or replaced. */
+/** Selects the old name, so that the user can replace it by typing. */
 function begin(field: HTMLInputElement | null): void {
   if (field === null || field === document.activeElement) return
   field.focus()

@@ -30,7 +30,7 @@ const decisions: Partial<Record<ToolView['status'], Status>> = { done: 'allowed'
 
 interface ServiceToolCardProps {
   block: ServiceToolContent
-  /** The decision about the call, if it needs one. */
+  /** The decision about the call, if it needs an approval. */
   decided: ToolView | undefined
   /** The call's own request. */
   asked: readonly PendingApproval[]

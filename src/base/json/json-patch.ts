@@ -35,7 +35,7 @@ export function read(root: PatchRoot, path: string): JsonValue {
   return at(container, key, path)
 }
 
-/** Returns the parent and the key of a pointer. With `own`, shared values on the path are replaced by copies. */
+/** Returns a pointer's parent and key. With `own`, replaces shared values on the path with copies. */
 function place(root: PatchRoot, path: string, own?: Set<object>): { container: Container; key: string } {
   if (path !== '' && !path.startsWith('/')) throw new PatchFault(`${shown(path)} is not a JSON Pointer: it must be empty or begin with "/"`)
   if (/~(?![01])/.test(path)) throw new PatchFault(`${shown(path)} is not a JSON Pointer: write "~" as "~0"`)

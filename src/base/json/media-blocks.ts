@@ -18,7 +18,7 @@ type Copies = WeakMap<object, object>
  * Modifies nothing in place.
  */
 export function withMedia<Value>(value: Value, change: (block: MediaContent) => MediaContent, copies?: Copies): Value {
-  // Each part is replaced by a part of the same type.
+  // `changed` replaces each part with a part of the same type.
   return changed(value, { change, copies }) as Value
 }
 

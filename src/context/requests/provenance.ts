@@ -7,7 +7,7 @@ import { isBridge, isStandIn } from '../view/stand-in.ts'
  *
  * **Contract**
  * - Same length as `sent`. The system prompt has no entry.
- * - `entries` are the messages before `convertToLlm`. Sent messages are matched by id, so copies and reordering are fine.
+ * - `entries` are the messages before `convertToLlm`. Matches sent messages by id, so copies and reordering are allowed.
  * - A `provenanceHint` is used unchanged, also of a message that a converter created. Otherwise a message with a turn is a `loopTurn`, and
  *   `messageIndex` is its index among the sent messages of that turn, including hinted ones. Summaries and other replacements are `runtime`.
  *   All other messages are `unknown`: those that a converter created, and those in histories without turns.

@@ -152,7 +152,7 @@ const toolResultFields = {
   timestamp: filled(aNumber, now),
   /** Id of the sub-agent loop that produced this result. */
   childLoopId: optional(aText),
-  /** Names of tools to offer from the next request on. */
+  /** Names of tools to offer, starting with the next request. */
   offers: optional(listOf(aText)),
   /** Whether to end the run after all calls of the same message. */
   endRun: optional(isTrue),

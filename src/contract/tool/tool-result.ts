@@ -28,7 +28,7 @@ export const toolResultFields = {
   isError: optional(aFlag),
   /** Id of the loop that a sub-agent ran. */
   childLoopId: optional(aText),
-  /** Names of searchable tools to offer the model from its next turn on. */
+  /** Names of searchable tools to offer the model, starting with its next turn. */
   offers: optional(listOf(aText)),
   /** Ends the run as completed after all calls of the turn. */
   endRun: optional(aFlag),

@@ -31,7 +31,7 @@ const unattended: ClientCallHandler = {
  * Requests a client tool call.
  *
  * **Contract**
- * - Each `clientCallRequested` is followed by exactly one `clientCallResolved`, even on a timeout or a stopped run.
+ * - Emits exactly one `clientCallResolved` for each `clientCallRequested`, even after a timeout or if the run is stopped.
  * - If the tool sets `timeoutMs`, the model gets an error after that time, counted from the first request in any process. Otherwise, the
  *   call is `paused` if no client is connected or responds within `approvalTimeoutMs`.
  * - If the run is stopped first, rejects with the reason.
@@ -75,9 +75,9 @@ export async function askClient(loop: LoopState, call: PreparedCall, { maxResult
 }
 
 /**
- * Returns `result` if it matches the `output` schema of its tool, otherwise a result that describes the mismatch, with a warning. Not an
- * error,
- * because the tool has run and a model would retry. Rejects with `LoadError` and with errors of the schema.
+ * Returns `result` if it matches the tool's `output` schema. Otherwise, returns a result that describes the mismatch, and logs a warning.
+ * That result is not an error, because the tool has run and a model would retry it. Rejects with `LoadError` and with errors from the
+ * schema.
  */
 export async function fitting(loop: LoopState, toolName: string, result: ToolResult, output: ClientRun['output']): Promise<ToolResult> {
   if (output === undefined || result.isError === true) return result

@@ -83,7 +83,7 @@ async function needsApproval(loop: LoopState, { tool, written }: PreparedCall): 
   }
 }
 
-/** Handler without clients. */
+/** Handler for runs without clients. */
 const unattended: ApprovalHandler = {
   wait: (_request, decide) => {
     queueMicrotask(() => decide({ type: 'timeout' }))
@@ -95,7 +95,7 @@ const unattended: ApprovalHandler = {
  * Requests an approval for a call.
  *
  * **Contract**
- * - `approvalRequested` is followed by exactly one `approvalResolved`, also on a timeout or if the run is stopped.
+ * - Emits exactly one `approvalResolved` for `approvalRequested`, even after a timeout or if the run is stopped.
  * - `paused`: no decision within `approvalTimeoutMs`, or no client that can decide.
  * - Rejects with the reason if `stop` aborts first. `stop` is the run's scope, or derived from it.
  */

@@ -17,11 +17,11 @@ import type { EventEmitter } from '../event-emitter.ts'
 /** A request: the value for its handler, and the two events that show and resolve it. */
 export interface Question<Request, Answer> {
   request: Request
-  /** Response to use if nobody responds. */
+  /** Response to use if no client responds. */
   none: Answer
   /** Emits the event that shows the request. */
   show(): void
-  /** Emits the event that ends the request. `reason` states why there was no response. */
+  /** Emits the event that ends the request. `reason` says why there was no response. */
   resolve(answer: Answer, reason: string | undefined): void
 }
 

@@ -44,21 +44,21 @@ export interface ChargedAnswer extends ModelAnswer {
 type NextTry = 'close' | 'repeat' | 'shorten'
 
 /**
- * Calls the model for one turn, with retries. The response is closed, but not yet in the history.
+ * Calls the model for one turn, with retries. Closes the response, but does not add it to the history.
  *
  * **Contract**
  * - After a failure or abort, returns the partial content with `stopReason` `error` or `aborted`. Rejects only with `JournalError`, and
  *   with `LoadError` if compaction cannot be loaded.
- * - All attempts reuse one request. If the provider rejects the prompt as too long, or the response fills the context window, the history
- *   is compacted once and the call repeated with a new request. This does not count as a retry. A partial response is added to the history
- *   as a failed message.
- * - A retry before any output emits one `providerRetry` and logs one line. After output, the failed message ends with an error and is added
- *   to the history, and a new message starts.
+ * - All attempts reuse one request. If the provider rejects the prompt as too long, or the response fills the context window, compacts the
+ *   history once and calls the model with a new request. This does not count as a retry. Adds a partial response to the history as a failed
+ *   message.
+ * - A retry before any output emits one `providerRetry` and logs one line. After output, ends the failed message with an error, adds it to
+ *   the history, and starts a new message.
  * - Further requests continue a paused response as one message until it ends, a limit is reached, or `maxContinuations` requests were sent.
  *   A failed continuation is retried alone. If it produced output, the retry starts a new message with the paused content.
- * - An empty response is retried once. A second one is accepted with a warning.
- * - If the provider requests a wait that is too long, the call ends with an error that contains the time.
- * - After a rejected key, refreshes the key and repeats the call once. This does not count as a retry.
+ * - Retries an empty response once. Accepts a second empty response and logs a warning.
+ * - If the provider requests too long a delay, returns an error that contains the delay.
+ * - If the provider rejects the key, requests a new key and calls the model once more. This does not count as a retry.
  *
  * Source: docs/concepts/limits.md
  */

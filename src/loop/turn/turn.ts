@@ -11,12 +11,12 @@ import { type AssistantEntry, AssistantStream } from '../model/assistant-stream.
 export interface TurnOutcome extends CallOutcome {
   message: AssistantEntry
   usage: Usage
-  /** Why the model call failed. */
+  /** The reason why the model call failed. */
   failure?: RunFailure | undefined
 }
 
 /**
- * Opens a turn. Every `turnStart` is followed by a `turnEnd`. Await the returned promise only after the next record, because a journal may
+ * Opens a turn. Every `turnStart` has a matching `turnEnd`. Await the returned promise only after the next record, because a journal may
  * write both together.
  */
 export function openTurn(loop: LoopState, triggeredBy: TurnTrigger): Promise<unknown> | undefined {

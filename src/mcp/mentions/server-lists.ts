@@ -101,7 +101,7 @@ export class ServerLists {
     return all.filter(({ uri }, at) => all.findIndex((other) => other.uri === uri) === at)
   }
 
-  /** Values of a prompt's argument that are known now. The server is asked for others. */
+  /** Returns the known values of a prompt argument. Requests more from the server in the background. */
   values(server: string, request: Parameters<McpToolSet['complete']>[0]): readonly string[] {
     const key = JSON.stringify([server, request])
     const known = this.#values.get(key)

@@ -4,7 +4,7 @@ import { newId } from '../../contract/message/identity.ts'
 import { callService, type FileService, type KeptFile, type ServiceAccess, textIn, type Upload } from './service-call.ts'
 
 /**
- * The Files API of Anthropic: at most 500 MB, kept until deleted unless `expiresAfter` is set. Source:
+ * Anthropic's Files API: at most 500 MB per file. Stores a file until it is deleted, unless `expiresAfter` is set. Source:
  * https://platform.claude.com/docs/en/build-with-claude/files
  */
 export const anthropicFiles: FileService = {
@@ -21,7 +21,7 @@ export const anthropicFiles: FileService = {
 }
 
 /**
- * The Files API of OpenAI: at most 512 MB, kept until deleted unless `expiresAfter` is set. Source:
+ * OpenAI's Files API: at most 512 MB per file. Stores a file until it is deleted, unless `expiresAfter` is set. Source:
  * https://platform.openai.com/docs/api-reference/files/create
  */
 function openAiFiles(endpoint: RegExp, takesPictures: boolean): FileService {
@@ -98,7 +98,7 @@ function quoted(name: string): string {
   return name.replace(/\r\n|\r|\n/g, '%0D%0A').replaceAll('"', '%22')
 }
 
-/** Streams the body in chunks. Calls `onSent` when the connection asks for the next chunk, because the one before has then been sent. */
+/** Streams the body in chunks. Calls `onSent` when the connection pulls the next chunk, because the previous chunk has then been sent. */
 function counted(body: Blob, onSent: (sent: number) => void): ReadableStream<Uint8Array> {
   let sent = 0
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {

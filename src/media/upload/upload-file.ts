@@ -53,10 +53,10 @@ const services: ReadonlyMap<string, FileService> = new Map([
  * bytes.
  *
  * **Contract**
- * - Uses the model's base URL, key, headers and `fetch`. Supports Anthropic, OpenAI (Responses and Chat Completions) and Gemini. A
- *   rejected key is requested once more.
- * - `expiresAt` of the block is when the provider deletes the file. A prompt with an expired block fails before anything is sent. In
- *   older messages, a line of text replaces it.
+ * - Uses the model's base URL, key, headers and `fetch`. Supports Anthropic, OpenAI (Responses and Chat Completions) and Gemini. If the
+ *   provider rejects the key, requests a key once more.
+ * - The block's `expiresAt` is the time at which the provider deletes the file. A prompt with an expired block fails before anything is
+ *   sent. In older messages, phi-core replaces the block with a line of text.
  * - Gemini processes files first: the promise waits for that, at most ten minutes.
  * - Rejects with `MediaError`: `unsupported` (the provider stores no files, or none of this type), `tooLarge`, `wrongType` or `timeout`.
  * - Rejects with `ConfigError` for input that is not a file, with `ProviderError` if the provider refuses it, or with the signal's reason.

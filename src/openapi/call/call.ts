@@ -85,7 +85,7 @@ export async function callOperation(plan: CallPlan, args: unknown, signal: Abort
     throw PhiError.isInstance(error) ? new ToolError('failed', why) : new ToolError('failed', `${what} failed: ${why}`)
   } finally {
     stopTimer()
-    // Releases what remains of the call, such as an unread body.
+    // Release the call's resources, such as an unread body.
     scope.abort(new ToolError('cancelled', 'The call has ended'))
     scope.release()
   }

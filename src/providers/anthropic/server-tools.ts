@@ -40,7 +40,7 @@ export interface AnthropicMcpOptions {
 }
 
 /**
- * Provider-executed tools of the Messages API, for the option `serverTools`. Each is a raw declaration as plain JSON.
+ * Provider-executed tools of the Messages API, for the `serverTools` option. Each is a raw declaration as plain JSON.
  *
  * Source: docs/providers/anthropic.md
  *

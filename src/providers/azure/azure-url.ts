@@ -17,11 +17,11 @@ const dated = /^\d{4}-\d{2}-\d{2}/
  *
  * **Contract**
  * - A resource root, with or without `/openai` or `/openai/v1`, and a Foundry project become `/openai/v1/responses`.
- * - `/openai/deployments/<name>` sets the deployment and uses that route too, because the Responses API is not scoped to deployments. Its
- *   `api-version` belongs to another API and is dropped.
+ * - `/openai/deployments/<name>` sets the deployment and uses that route too, because the Responses API is not scoped to deployments. Drops
+ *   its `api-version`, which belongs to another API.
  * - A dated `apiVersion`, as an option or in any other URL, selects `/openai/responses?api-version=…`. Any other version (`preview`) is
  *   added to the current route.
- * - A URL that ends with `/responses` is used unchanged. Other query parameters are kept.
+ * - A URL that ends with `/responses` stays unchanged. Preserves other query parameters.
  *
  * Throws `ProviderError` `other` for an invalid URL. Source: docs/providers/openai-responses.md
  */

@@ -24,7 +24,7 @@ export interface AzureProviderOptions extends OpenAiResponsesProviderOptions {
   apiVersion?: string
   /** Kind of credential. Default: detected from the key. */
   auth?: AzureAuth
-  /** Deployment for the tool `image_generation`. */
+  /** Deployment for the `image_generation` tool. */
   imageDeployment?: string
 }
 

@@ -26,7 +26,7 @@ import { bedrockProfile } from './profile.ts'
 import { bedrockRegion, endpointOf } from './sign.ts'
 
 /**
- * Provider-executed tools of Amazon Bedrock for Nova 2 models, for the option `serverTools`. Each is a raw declaration as plain JSON.
+ * Amazon Bedrock's provider-executed tools for Nova 2 models, for the `serverTools` option. Each is a raw declaration as plain JSON.
  *
  * Source: docs/providers/bedrock.md
  */

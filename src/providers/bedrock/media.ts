@@ -86,7 +86,7 @@ export function fileBlocks(file: FileContent, { name, citesPdf, cites }: FileFor
   return [{ document }]
 }
 
-/** Encodes an image, or a line of text for an unsupported one. */
+/** Encodes an image. Encodes an unsupported image as a line of text. */
 export function imageBlock({ mimeType, data = '' }: ImageContent): JsonObject {
   const format = imageFormats.get(baseType(mimeType))
   return format === undefined ? { text: imageLeftOut(mimeType) } : { image: { format, source: { bytes: data } } }

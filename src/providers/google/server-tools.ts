@@ -5,7 +5,7 @@ import type { ServerTools } from '../kit/optional/server-tools/server-tools.ts'
 import type { GeminiProfile } from './profile.ts'
 
 /**
- * Provider-executed tools of the Gemini API and Vertex AI, for the option `serverTools`. Each is a raw declaration as plain JSON.
+ * Provider-executed tools of the Gemini API and Vertex AI, for the `serverTools` option. Each is a raw declaration as plain JSON.
  *
  * Source: docs/providers/google.md
  */

@@ -43,7 +43,7 @@ export interface OpenAiMcpOptions {
 }
 
 /**
- * Provider-executed tools of the Responses API, for the option `serverTools`. Each is a raw declaration as plain JSON.
+ * Provider-executed tools of the Responses API, for the `serverTools` option. Each is a raw declaration as plain JSON.
  *
  * Source: docs/providers/openai-responses.md
  */
@@ -86,7 +86,7 @@ export const openaiTools = {
 } as const
 
 /**
- * Provider-executed tools of xAI on the Responses API, for the option `serverTools`. Each is a raw declaration as plain JSON.
+ * xAI's provider-executed tools on the Responses API, for the `serverTools` option. Each is a raw declaration as plain JSON.
  *
  * Source: docs/providers/openai-responses.md
  *

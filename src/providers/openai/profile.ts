@@ -75,7 +75,7 @@ export function chatProfile(model: ModelConfig): ChatProfile {
 
 /** Backends that never return reasoning as text, or never accept it. Reasoning received in a field is still sent back in this field. */
 const withoutReasoningText = new Set(['openai', 'openrouter', 'xai', 'copilot'])
-/** Backends that name the field `reasoning`. All others follow DeepSeek. Source: docs/providers/openai.md */
+/** Backends that call the reasoning field `reasoning`. All others follow DeepSeek. Source: docs/providers/openai.md */
 const withReasoning = new Set(['cerebras', 'groq', 'together', 'ollama', 'vllm'])
 
 function thinkingRules(model: ModelConfig, compat: OpenAiCompat, { thinking }: ModelCapabilities): ThinkingRules {

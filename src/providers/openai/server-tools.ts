@@ -22,7 +22,7 @@ export interface OpenRouterWebSearchOptions {
 }
 
 /**
- * Provider-executed tools of OpenAI and Groq on Chat Completions, for the option `serverTools`. Each is a raw declaration as plain JSON.
+ * Provider-executed tools of OpenAI and Groq on Chat Completions, for the `serverTools` option. Each is a raw declaration as plain JSON.
  *
  * Source: docs/providers/openai.md
  *
@@ -46,7 +46,7 @@ export const chatTools = {
 } as const
 
 /**
- * Provider-executed tools and plugins of OpenRouter, for the option `serverTools`. Each is a raw declaration as plain JSON.
+ * OpenRouter's provider-executed tools and plugins, for the `serverTools` option. Each is a raw declaration as plain JSON.
  *
  * Source: docs/providers/openai.md
  *
@@ -84,7 +84,7 @@ const topLevelNames: ReadonlySet<string> = new Set([
   ...['web_search_options', 'plugins', 'max_tool_calls', 'stop_server_tools_when', 'compound_custom', 'search_settings'],
 ])
 
-/** Tools that the provider asks the caller to run. */
+/** Tool types that the caller runs, not the provider. */
 const ofCaller: ReadonlySet<string> = new Set(['function', 'custom'])
 
 /** Throws `ConfigError` `invalidOption` for declarations that the provider would reject. */

@@ -52,8 +52,8 @@ const recorderOptions = optionsOf<EventRecorderOptions>({
  * **Contract**
  * - Creates one session per session id, in any order of events, checkpoints and flushes, and one loop per run. Within a run `seq`
  *   increases: an event that was accepted before is ignored, so a stream may be replayed.
- * - Ignores events of a loop that never began. Exception: a loop that a hook refused is kept with only its `agentEnd` if its session is
- *   known.
+ * - Ignores events of a loop that never began. Exception: if a hook refused a loop of a known session, records the loop with only its
+ *   `agentEnd`.
  * - Events inside `childEvent` build the sub-agent's session. Parent and child refer to each other as soon as both are known.
  * - Each branch keeps `parallelLoopStart` and `parallelLoopEnd`. Branches that have not begun are `pending`.
  * - Messages of a loop are those of its `agentEnd`. Until then, or without it, those of its `messageEnd` events.

@@ -50,7 +50,10 @@ function withMessages(raw: JsonObject, change: MessageChange): JsonObject {
   } as JsonObject // A change keeps JSON as JSON.
 }
 
-/** Returns our overlay, or the one equal to the block, which is kept for writing. */
+/**
+ * Returns the overlay for the compaction block in `json`, and the block itself, so that it can be written back unchanged. Returns nothing
+ * if `loop` already has an overlay.
+ */
 function overlayOf(json: JsonValue, loop: LoopRecord, path: string): { overlay?: CompactionOverlay; specBlock?: JsonValue } {
   if (json === null) return {}
   const block = readSpec(compactionBlock, json, path)

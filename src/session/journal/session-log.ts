@@ -57,7 +57,7 @@ export class SessionLog {
   readonly #unopened = new WeakMap<JournaledConversation, unknown>()
   /** Recovered results that are not recorded yet. */
   #resumed: ResumePoint | undefined
-  /** Records from other writers, kept until every conversation that was active at the takeover has caught up. */
+  /** Records from other writers. Retained until every conversation that was active at the takeover has caught up. */
   #missed: Missed | undefined
   /** Whether the session's first records are written. */
   #hasBegun = false

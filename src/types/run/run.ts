@@ -35,9 +35,9 @@ export interface OutputIssue {
   message: string
 }
 
-/** Why a response does not match its `responseFormat`. Source: docs/guides/structured-output.md */
+/** The reason why a response does not match its `responseFormat`. Source: docs/guides/structured-output.md */
 export interface OutputError {
-  /** All issues as one text, identical to the message that `parseOutput` throws, or why the response could not be parsed. */
+  /** All issues as one text, or the parse error. Identical to the message of the error that `parseOutput` throws. */
   message: string
   /** Schema violations. Empty if the response is not JSON or could not be checked. */
   issues: OutputIssue[]
@@ -153,8 +153,8 @@ export interface Receipt {
  * **Contract**
  * - Iterating yields all retained events, then live events, and ends after `agentEnd`. Leaving an iterator detaches the reader, and the run
  *   continues. Any number of readers may iterate, and each sees all events in order.
- * - For a slow reader, consecutive deltas of a block are merged, and only the latest undelivered update of a tool call is kept. For child
- *   loops, deltas are dropped and only the latest updates and status lines are kept. All other events are kept.
+ * - For a slow reader, the run merges consecutive deltas of a block and retains only the latest undelivered update of a tool call. For
+ *   child loops, it drops deltas and retains only the latest updates and status lines. It retains all other events.
  * - `abort()`, the caller's signal and leaving an `await using` scope stop the run.
  *
  * Source: docs/concepts/agent-and-run.md

@@ -70,8 +70,8 @@ export class CallChunks extends OpenCalls {
   }
 
   /**
-   * Ends an approval request by sending the call again, because AI SDK 6 has no chunk for a decision. A denial is sent with the call's
-   * result, because a run may repeat a request that timed out.
+   * Ends an approval request by sending the call again, because AI SDK 6 has no chunk for a decision. Sends a denial only with the call's
+   * result, because a run may request a timed-out approval again.
    */
   protected override showDecided({ approved }: ApprovalResolvedEvent, call: OpenCall | undefined): void {
     if (call !== undefined && approved) this.#written(call)

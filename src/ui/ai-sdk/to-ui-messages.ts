@@ -93,7 +93,7 @@ export function readAnswers(messages: readonly AgentMessage[], { approvals, clie
       if (answer?.takesIn(message) === true) continue
       answer?.close()
       answer = undefined
-      // Do not show a background report that no earlier run received.
+      // Do not show a background report that an earlier run did not receive.
       if (!isReport(message)) shown.push({ id: message.id, role: 'user', parts: partsOf(message.content) })
     } else if (message.role === 'toolResult') answer?.result(message)
     else {

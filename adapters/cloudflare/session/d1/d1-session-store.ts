@@ -20,7 +20,7 @@ export interface D1Binding {
 export interface D1SessionStoreOptions {
   /** Binding of a D1 database, such as `env.DB`. */
   database: D1Binding
-  /** Owner of the sessions. Other tenants' sessions are unreachable. At most 200 characters. Default: none. */
+  /** The sessions' owner. Other tenants' sessions are unreachable. At most 200 characters. Default: none. */
   tenant?: string
 }
 

@@ -18,7 +18,7 @@ export interface Settlement extends KnownCalls {
   message?: UserMessage & { id: string }
 }
 
-/** Outcome of a settlement. */
+/** A settlement's outcome. */
 export interface Settled {
   /** The run that continues. */
   run: AgentRun
@@ -32,9 +32,9 @@ export interface Settled {
  * Passes a client's decisions and results to the session. Returns `undefined` if none was accepted.
  *
  * **Contract**
- * - Decisions and results are independent. Those for calls that are no longer pending are skipped.
- * - An invalid or too long result is replaced by a result stating that the tool ran.
- * - Other rejections (400 `invalidBody`, 409 `argumentsChanged`) are thrown after the accepted ones are recorded.
+ * - Decisions and results are independent. Skips those for calls that are no longer pending.
+ * - Replaces an invalid or too long result with a result that says that the tool ran.
+ * - Throws other rejections (400 `invalidBody`, 409 `argumentsChanged`) after the accepted decisions and results are recorded.
  * - Rejects with 404 `notFound` if none is accepted and the session does not know a call.
  * - Rejects a `message` with 409 `busy` while another call is pending, but still accepts the decisions and results.
  */

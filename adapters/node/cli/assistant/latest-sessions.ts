@@ -92,7 +92,7 @@ function described({ sessionId, title, messages, lastActiveAt, error }: SessionS
     : `${sessionId} cannot be read: ${error.message}`
 }
 
-/** Asks the user to choose a session. Enter selects the first. Throws `ConfigError` for an invalid choice. */
+/** Prompts the user to choose a session. Enter selects the first. Throws `ConfigError` for an invalid choice. */
 export async function chooseSession(sessions: readonly ListedSession[]): Promise<ListedSession> {
   const { stdin, stderr } = process
   for (const line of sessionLines(sessions)) stderr.write(`${escapeInvisible(line)}\n`)

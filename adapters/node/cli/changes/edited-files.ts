@@ -11,11 +11,11 @@ interface AskedCall {
 }
 
 /**
- * Wraps the tools that change files. Each call needs an approval, can be shown as a change, and is preceded by a snapshot.
+ * Wraps the tools that change files. Each call requires an approval and can be shown as a diff. Takes a snapshot before each change.
  *
  * **Contract**
- * - Only the displayed change is applied. If the file has changed since then, the call fails with an explanation.
- * - Before a change, the old content is stored in `snapshots`. If that fails, the file is not changed.
+ * - Applies only the displayed change. If the file has changed since then, the call fails with an explanation.
+ * - Stores the old content in `snapshots` before a change. If that fails, does not change the file.
  */
 export class EditedFiles {
   readonly #workspaces = new Map<string, Workspace>()

@@ -26,7 +26,7 @@ export interface TouchedFile {
   now: Uint8Array | null | undefined
 }
 
-/** Result of an undo. */
+/** What an undo changed. */
 export interface TakenBack {
   /** Restored files. */
   files: string[]

@@ -45,8 +45,8 @@ export interface CallContext {
 }
 
 /**
- * Asks whether a call may run. `y` or `yes` allows it. `a` and `f`, alone or before a pattern, allow it from now on in this session or
- * folder. `e` edits its arguments first. Anything else denies it, with other words as the reason.
+ * Prompts the user to approve a call. `y` or `yes` allows the call. `a` or `f`, alone or before a pattern, also allows future calls in this
+ * session or folder. `e` edits the arguments first. Any other input denies the call and is the reason.
  */
 export class CallQuestion implements Question {
   protected readonly context: CallContext

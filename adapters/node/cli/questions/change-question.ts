@@ -18,7 +18,7 @@ export interface ChangeContext extends CallContext {
   editText?: (text: string, name: string) => Promise<string | undefined>
 }
 
-/** Asks whether a call may change a file. Shows the diff. `e` edits the content first. */
+/** Shows a diff and prompts the user to approve a file change. `e` edits the content first. */
 export class ChangeQuestion extends CallQuestion {
   readonly #context: ChangeContext
   #change: ProposedChange

@@ -13,7 +13,7 @@ export interface Key {
   shift?: boolean
 }
 
-/** Events of a terminal. */
+/** Handles terminal input. */
 export interface KeyListener {
   key(text: string, key: Key): void
   pasted(text: string, isCut: boolean): void

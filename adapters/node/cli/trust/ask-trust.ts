@@ -16,8 +16,8 @@ const words: Readonly<Record<TrustRequest['kind'], string>> = {
 }
 
 /**
- * Asks the user to trust an agent file, and explains why the decision is not remembered. Without a terminal, or without a clear yes, the
- * answer is no.
+ * Prompts the user to trust an agent file, and explains why the decision is not stored. Returns `false` without a terminal, and for any
+ * answer except yes.
  */
 export async function askTrust(path: string, requests: readonly TrustRequest[], notRemembered: readonly string[]): Promise<boolean> {
   const { stdin, stderr } = process

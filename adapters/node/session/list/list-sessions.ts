@@ -68,8 +68,8 @@ interface Page {
  * - For the first page, inspects folders that are not in the index or were written since. Later pages reuse this inspection for 10 s.
  *   Sessions written in the meantime belong at the start of the list and are not listed again. Deleted sessions are omitted. Reads files
  *   only for the returned summaries: mostly a few hundred bytes. With `status`, skips sessions of another status in the index.
- * - Every returned session was inspected. A session that differs from the index because of another writer is positioned correctly on the
- *   first page, and on later pages from the next list on.
+ * - Every returned session was inspected. If another writer changed a session, the first page shows it at its correct position immediately.
+ *   Later pages do so starting with the next list.
  * - An unreadable session is listed with `error`. It is last if its time is unknown.
  */
 export async function listSessions(listing: Listing, query: LogQuery): Promise<SessionSummary[]> {

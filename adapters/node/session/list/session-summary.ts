@@ -7,7 +7,7 @@ import { folderOf } from '../folder-name.ts'
 import type { HeldLog } from '../log/claim.ts'
 import { countingFiles, type EpochFile, linesIn, sizesOf } from '../log/epoch-files.ts'
 
-/** End of a session. */
+/** The end of a session's log: its last file, and the valid size of that file. */
 export interface LogEnd {
   file: EpochFile
   size: number

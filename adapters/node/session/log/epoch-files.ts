@@ -18,7 +18,7 @@ export interface EpochFile {
   /** First epoch that the snapshot covers, or 0 for all older epochs. */
   from: number
   name: string
-  /** Hash of the bytes. */
+  /** The bytes' hash. */
   hash?: string
 }
 

@@ -9,7 +9,7 @@ import type { LogLimits } from './segments.ts'
 const blockSize = 4096
 /** Below this size, reading the logs is cheaper. */
 const smallest = 64 * 1024
-/** Fraction of a full file above which a file is kept instead of being merged with short files. */
+/** Fraction of a full file. Larger files stay separate; smaller files are merged. */
 const longPart = 1 / 4
 
 /**

@@ -10,10 +10,10 @@ export interface ReceivedCall {
   text: string
 }
 
-/** The head of a response, or `moved` if the session is no longer there and nothing was done. */
+/** A response head, or `moved` if another process owns the session now and the command was not executed. */
 export type AnswerHead = { status: number; headers: [string, string][] } | 'moved'
 
-/** A part of a response. The last part carries the ending. */
+/** A response part. The last part contains the ending. */
 export interface AnswerPart {
   head?: AnswerHead
   bytes: Uint8Array
@@ -187,7 +187,7 @@ function partIn({ head, bytes, ending }: Record<string, unknown>): AnswerPart {
 function headIn(text: string): AnswerHead | 'none' {
   try {
     const head: AnswerHead | null = JSON.parse(text)
-    // Throws for an invalid head.
+    // Validate the head: the constructor throws for an invalid one.
     if (head !== null && head !== 'moved') new Response(null, head)
     return head ?? 'none'
   } catch {

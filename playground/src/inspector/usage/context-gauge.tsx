@@ -44,7 +44,7 @@ export function ContextGauge({ conversation }: { conversation: Conversation }) {
   )
 }
 
-/** Parts of a request. Tokens are estimates. */
+/** Splits a request into parts with estimated token counts. */
 function partsOf(request: AnnotatedRequest) {
   const blocks = blocksOf(request, undefined)
   return [

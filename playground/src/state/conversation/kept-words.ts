@@ -8,7 +8,7 @@ export interface Words {
 }
 
 const place = (sessionId: string) => `phi-playground-draft ${sessionId}`
-/** Maximum number of drafts that are kept after their tab is closed. The oldest are deleted first. */
+/** Maximum number of stored drafts whose tab is closed. The oldest are deleted first. */
 const most = 30
 
 /**

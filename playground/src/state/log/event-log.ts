@@ -5,7 +5,7 @@ import type { LoopRecord } from '../../../../src/session.ts'
 import { expectForm, type Misfits, misfitOf, misfitsIn, noMisfits } from './answer-fit.ts'
 import { Trace } from './trace.ts'
 
-/** Maximum number of kept events. Beyond it, the oldest fifth is removed. */
+/** Maximum number of events. Beyond it, the log removes the oldest fifth. */
 const eventLimit = 50_000
 
 /** A turn's request. After a context overflow there are two requests, and the last one counts. */

@@ -13,7 +13,7 @@ export interface Contest {
 export function localRace(agent: Agent, store: SessionStore, contest: () => Promise<Contest>): RunRace {
   return async (prompt, emit, signal) => {
     const { configs, strategy } = await contest()
-    // A session has one writer. While branches run, they are the writer.
+    // A session has only one writer. While branches run, they hold the session.
     await agent.close()
     const context = contextOf(agent.checkpoint(), [])
     const known = agent.messages.length === 0 ? undefined : await store.tail(agent.sessionId)

@@ -6,7 +6,7 @@ export interface ToolSnippet {
   description: string
   /** JSON Schema for the arguments, as text. */
   schema: string
-  /** The body of an async function with the parameter `args`. */
+  /** The body of an async function with an `args` parameter. */
   code: string
 }
 

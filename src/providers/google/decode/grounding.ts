@@ -37,7 +37,7 @@ export class Grounding {
   readonly #usage: Usage
   readonly #stateOf: (payload: JsonObject) => ProviderState
   readonly #sources: GroundingSources
-  /** Search data that the API requires to be displayed or kept. */
+  /** Search data that the API requires clients to display or store. */
   #otherFields: JsonObject = {}
   /** Fetched pages by URL. Chunks repeat or continue them. */
   readonly #pages = new Map<string, { retrievedUrl?: unknown; urlRetrievalStatus?: unknown }>()

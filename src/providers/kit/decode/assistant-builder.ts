@@ -34,11 +34,11 @@ const maxBlocks = 10_000
  *
  * **Contract**
  * - `message` is the object that the `start` event contains and `finish()` returns. The strings in `message` grow by appending.
- * - A block is created by its first non-empty fragment, so a `contentIndex` never changes. Empty text blocks are removed, unless they have
- *   state or keep the position of a block that began earlier (`begins`).
- * - Fragments of a call without id or name are buffered. Every delta has the final id and name.
- * - Ids are unique within the message. Missing and repeated ids are replaced by generated ones.
- * - Empty fragments are ignored. A fragment that is not a string fails the call.
+ * - The first non-empty fragment creates a block, so a `contentIndex` never changes. Removes empty text blocks, unless they have state or
+ *   hold the position of a block that began earlier (`begins`).
+ * - Buffers the fragments of a call until its id and name are known. Every delta has the final id and name.
+ * - Ids are unique within the message. Replaces missing and repeated ids with generated ids.
+ * - Ignores empty fragments. A fragment that is not a string fails the call.
  * - More than 16 Mi characters of arguments fail the call with `ProviderError`.
  * - If a call never gets a name, none of the calls runs, because its arguments may belong to another call.
  * - Unknown content becomes an opaque block (`unknown`). `warn` reports content that could not be preserved.

@@ -158,8 +158,8 @@ export class TurnWriter implements HistoryWriter {
 }
 
 /**
- * Returns whether the thinking of a response is bound to this prefix. Thinking is kept or dropped as a whole, because the API rejects
- * partial thinking.
+ * Returns whether all thinking blocks of a response belong to this prefix. The API rejects partial thinking, so the caller must keep or
+ * drop all of them.
  */
 function isBoundTo({ content }: AssistantMessage, prefix: Hash): boolean {
   let expected: string | undefined

@@ -13,7 +13,7 @@ export interface NormaliseTarget {
   readonly api: ApiProtocol
   readonly provider: string
   readonly model: string
-  /** Media that the model accepts. Other media become a line of text. */
+  /** Media that the model accepts. A line of text replaces other media. */
   readonly media: MediaRules
   /** Maps an id of another provider or model to a valid one. Different ids stay different. See `legalId`. */
   readonly toolCallId: (id: string) => string

@@ -285,7 +285,7 @@ function isErrorObject(text: string): boolean {
   return ['error', 'errors', 'message', 'Message', 'detail'].some((name) => Boolean(fieldIn(one, name)))
 }
 
-/** The text may be endless, or ignored by every decoder: it is neither awaited nor kept. */
+/** Creates the error for a response that exceeds the size limit. Such a response may never end. */
 function endless(service: string): ProviderError {
   return new ProviderError('network', `The response of ${service} exceeds ${maxAnswerBytes} bytes. Check baseUrl.`, {
     isRetryable: false,

@@ -24,7 +24,7 @@ export type NameItem = (kind: NamedItem, index: number) => string
  * Writes the output of one response.
  *
  * **Contract**
- * - At most one item, and one part of a message, is open at a time. Each `added` event is followed by a `done` event.
+ * - At most one item, and one part of a message, is open at a time. Every `added` event has a matching `done` event.
  */
 export class OutputWriter implements AnswerWriter {
   items: ResponseItem[] = []

@@ -164,7 +164,7 @@ export class AnswerCalls extends OpenCalls {
   /** Keys of the calls and approvals written so far. */
   readonly #sentKeys = new Set<string>()
 
-  /** `ask` is called for approvals that the caller can decide. */
+  /** Calls `ask` for each approval that the caller can decide. */
   constructor(writer: AnswerWriter, ask?: (pending: PendingApproval) => void) {
     super()
     this.#writer = writer

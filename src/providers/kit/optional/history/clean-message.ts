@@ -50,7 +50,7 @@ function cleanAssistant(message: AssistantMessage, target: NormaliseTarget): Ass
   let content = mapBlocks(shownBlocks, (block) => {
     // Omit a provider-executed tool without an outcome.
     if (!mayBeOpen && isUnended(block)) return undefined
-    // Citations are not sent back.
+    // Remove the citation state, which requires the omitted tool call.
     const isBare = isUncited && block.type === 'text' && block.providerState !== undefined
     return cleanAssistantBlock(isBare ? withoutState(block) : block, target, isOwn)
   })

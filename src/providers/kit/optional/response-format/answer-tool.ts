@@ -43,10 +43,10 @@ export interface AnswerByTool {
  *
  * **Contract**
  * - If the answer tool is the only tool, forces it by name. With other tools, forces any tool, so that the model can still use them. In
- *   both cases, a call of the answer tool ends the run, because the builder converts it to text with stop reason `stop`.
+ *   both cases, a call to the answer tool ends the run, because the builder converts the call to text with stop reason `stop`.
  * - If a forced tool and thinking exclude each other, disables thinking for this call with a warning. For models that always think, forces
  *   the tool anyway.
- * - If no tool can be forced, the tool description requests the call, with a warning.
+ * - If the provider cannot force a tool, requests the call in the tool description and adds a warning.
  *
  * Source: docs/guides/structured-output.md
  */

@@ -14,7 +14,7 @@ import { aJsonObject, listOf, type Shape } from '../../../../contract/shape/shap
  */
 export type ServerTools = readonly JsonObject[]
 
-/** The option `serverTools`. */
+/** The `serverTools` option. */
 export const aServerToolList: Shape = listOf(aJsonObject)
 
 const secretFields: ReadonlySet<string> = new Set(['authorization', 'authorization_token', 'headers'])
