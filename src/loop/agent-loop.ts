@@ -25,7 +25,7 @@ import { joinPlugins } from './plugins/plugin-port.ts'
 import { findPausedTurn, type PausedTurn } from './turn/resume-turn.ts'
 
 /**
- * Runs a loop with new input: calls the model, runs its tool calls and sends the results back until the model has finished.
+ * Runs a loop with new input: calls the model, runs its tool calls and sends the results back until the model finishes.
  *
  * **Contract**
  * - Appends to `context.messages`, and sets `agentId`, `sessionId` and `loopId` on `context` if missing.
@@ -61,7 +61,7 @@ export async function continueLoop(context: AgentContext, config: LoopConfig, op
 /** A loop's work: respond to a prompt, continue the history, or compact the context. */
 export type LoopStart =
   | { type: 'prompt'; messages: AgentMessage[]; paused?: PausedTurn }
-  /** `isAnswered`: the model has responded, and only background-task reports remain. */
+  /** `isAnswered` means that the model has responded, and only background-task reports remain. */
   | { type: 'continuation'; paused?: PausedTurn; isAnswered?: true }
   | { type: 'compaction'; focusMessage?: string }
 
@@ -152,7 +152,7 @@ export async function startLoop(request: LoopRequest): Promise<RunResult> {
   return result
 }
 
-/** Without hooks and journal, emits the first event synchronously. */
+/** Runs the loop. Without hooks and a journal, emits the first event synchronously. */
 async function run(
   loop: LoopState,
   { start, origin, context }: LoopRequest,
@@ -171,7 +171,7 @@ async function run(
     const refused = asked && (await asked)
     const announced = announce(loop, origin, refused === undefined)
     if (announced !== undefined) await announced
-    // Runs only now, because the first record may have added messages to the history.
+    // Do this only now, because the first record may have added messages to the history.
     endCutOff(loop, context)
     loop.inputs.began()
     if (refused !== undefined) return await end(refused)
@@ -184,17 +184,17 @@ async function run(
   }
 }
 
-/** Emits changes of the shared state as events of this loop. */
+/** Emits changes to the shared state as events of this loop. Returns a function that stops this. */
 function tellShared({ options, events }: LoopState): () => void {
   const unsubscribe = options.sharedState?.subscribe((change) => events.emit({ type: 'sharedStateChanged', ...change }))
   return () => unsubscribe?.()
 }
 
-/** The prompt now belongs to the run, which returns any part that it does not accept. */
+/** Describes how the turns start. The run now owns the prompt, and returns the messages that it does not accept. */
 function turnsStart(loop: LoopState, { start, origin }: LoopRequest): TurnsStart {
   const isBranch = origin.kind.kind === 'branch'
   const paused = start.type === 'compaction' || start.paused === undefined ? {} : { paused: start.paused }
-  // Providers reuse call ids, so requests of earlier client calls no longer apply.
+  // Discard requests for earlier client tool calls, because providers reuse call ids.
   if (paused.paused === undefined) delete loop.context.clientCalls
   if (start.type === 'prompt') {
     const trigger = isBranch ? 'branch' : (loop.config.firstTurnTrigger ?? 'user')
@@ -222,7 +222,7 @@ function ensureIds({ context, config, origin }: LoopRequest): { agentId: string;
   return { agentId, sessionId, loopId }
 }
 
-/** Emits end events for calls that a process left unfinished. The results created for them are at the end of the history. */
+/** Emits end events for calls that an earlier process left unfinished. Their generated results are at the end of the history. */
 function endCutOff({ events }: LoopState, { messages }: AgentContext): void {
   const spoken = messages.findLastIndex(({ role }) => role === 'user' || role === 'assistant')
   for (const message of messages.slice(spoken + 1)) {
@@ -232,7 +232,7 @@ function endCutOff({ events }: LoopState, { messages }: AgentContext): void {
   }
 }
 
-/** Records a rejected loop too, because the loop has used its id. */
+/** Records and emits the start of the loop. Also records a rejected loop, because it has used its id. */
 function announce(loop: LoopState, { kind: continuationKind, parentLoopId }: LoopOrigin, isStarted: boolean): Promise<void> | undefined {
   const { metadata, agentName } = loop.options
   const { asked } = continuationKind.kind === 'compaction' ? {} : loop.context

@@ -13,7 +13,7 @@ type MediaTokens = typeof import('../context/tokens/media-tokens.ts')
 /** Provider rules for counting images and files. */
 const mediaTokens: LateChunk<MediaTokens> = lateChunk('the estimate of media', () => import('../context/tokens/media-tokens.ts'))
 
-/** Loads and caches the view of a history that is not sent in full, or that a tool can revert. */
+/** Loads and caches the view of a history, for histories that are sent only in part or that a tool can revert. */
 export async function loadView(loop: LoopState): Promise<RequestView> {
   const { context, contextWindow } = loop
   if (contextWindow.view !== undefined) return contextWindow.view
@@ -28,8 +28,8 @@ export function needsView({ context }: LoopState): boolean {
 }
 
 /**
- * Compacts the context if it is near the limit. A failure is logged, and the turn continues without compaction. Rejects only with
- * `JournalError` and `LoadError`.
+ * Compacts the context if it is near the limit. Logs a failure, and the turn continues without compaction. Rejects only with `JournalError`
+ * and `LoadError`.
  *
  * Source: docs/concepts/context.md
  */

@@ -13,7 +13,7 @@ import type { RunLog } from './run-log.ts'
 
 const maxIdChars = 200
 const maxValueChars = 262_144
-/** One turn's data parts, which are stored when the turn ends. */
+/** Maximum data parts to store per turn. */
 const maxParts = 1000
 
 const dataOptions = options<DataOptions>({
@@ -21,17 +21,17 @@ const dataOptions = options<DataOptions>({
   transient: aFlag,
 })
 
-/** Parts of the loop that data parts use. */
+/** The fields of a loop that data parts use. */
 interface DataLoop {
   readonly config: { readonly data?: DataSchemas }
   readonly events: EventEmitter
   readonly log: Pick<RunLog, 'warn'>
 }
 
-/** Data parts of one loop. Each part is emitted immediately and stored at the end of the turn. */
+/** A loop's data parts. Emits each part immediately, and stores it at the end of the turn. */
 export class DataParts {
   readonly #loop: DataLoop
-  /** Parts to store. Only the newest per name and id. */
+  /** Parts to store: the newest per name and id. */
   readonly #waiting = new Map<string, DataPart>()
 
   constructor(loop: DataLoop) {
@@ -62,7 +62,7 @@ export class DataParts {
     return messages
   }
 
-  /** Logs a warning for parts sent after the last turn, because they are not stored. */
+  /** Logs a warning about parts that were sent after the last turn, because they are not stored. */
   close(): void {
     const names = Array.from(this.#waiting.values(), ({ name }) => name)
     if (names.length === 0) return

@@ -15,10 +15,10 @@ import type { TurnOutcome } from './turn/turn.ts'
  */
 type Ending<Moment> = (loop: LoopState, moment: Moment) => RunEnding | undefined | Promise<RunEnding | undefined>
 
-/** Checks before each turn, in order. `failed` comes first, because a failure also stops the run. */
+/** Checks before each turn, in this order. `failed` comes first, because a failure also stops the run. */
 export const endingsBeforeTurn: readonly Ending<TurnInput>[] = [failed, aborted, limitReached, inputRejected, turnRefused]
 
-/** Checks after each model turn, in order. */
+/** Checks after each turn with a model call, in this order. */
 export const endingsAfterTurn: readonly Ending<TurnOutcome>[] = [
   failed,
   aborted,
@@ -33,7 +33,7 @@ export const endingsAfterTurn: readonly Ending<TurnOutcome>[] = [
 
 const afterCalls: readonly Ending<TurnOutcome>[] = [failed, aborted, paused, modelFailed, stuck]
 
-/** Checks after a turn that only ran an earlier run's calls. A prompt that follows always gets a response. */
+/** Returns the checks after a turn that only ran an earlier run's calls. A following prompt always gets a response. */
 export function endingsAfterResumedTurn(isAnswerAsked: boolean): readonly Ending<TurnOutcome>[] {
   return isAnswerAsked ? [...afterCalls, toolEnded, answerRefused, conditionMet] : afterCalls
 }
@@ -78,7 +78,7 @@ function inputRejected({ inputs }: LoopState, input: TurnInput): Promise<RunEndi
   return inputs.filter(input)
 }
 
-/** Plugins run before application hooks, so that hooks also guard plugin output. */
+/** Ends the run if a plugin or hook refuses the turn. Plugins run before hooks, so that hooks also guard plugin output. */
 export function turnRefused({ hooks, plugins }: LoopState): Promise<RunEnding | undefined> | undefined {
   return plugins === undefined ? hooks.beforeTurn() : plugins.beforeTurn().then((refused) => refused ?? hooks.beforeTurn())
 }

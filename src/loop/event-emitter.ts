@@ -12,8 +12,8 @@ export type EventBody = Unstamped<AgentEvent>
 /**
  * Adds run, session, loop, cursor and time to events, and passes them to one sink, synchronously and in order.
  *
- * **Contract**: `seq` starts at 1 and has no gaps. Events are never changed. `at` is the time of emission. Deltas emitted synchronously,
- * such as those from one network chunk, have the same time.
+ * **Contract**: `seq` starts at 1 and has no gaps. Events never change. `at` is the emission time. Deltas that are emitted synchronously,
+ * for example from one network chunk, have the same time.
  */
 export class EventEmitter {
   readonly runId: string
@@ -21,7 +21,7 @@ export class EventEmitter {
   readonly loopId: string
   readonly #sink: (event: AgentEvent) => void
   #seq = 0
-  /** Cached time for the deltas in one network chunk, because reading the clock is a large part of an event's cost. */
+  /** Cached time for the deltas in one network chunk. Reading the clock for each event would be expensive. */
   #chunkAt = 0
   readonly #settled = Promise.resolve()
   readonly #forgetTime = (): void => {

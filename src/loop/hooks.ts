@@ -14,7 +14,7 @@ import { errorResult, toToolResult } from './calls/tool-result.ts'
 import type { DataParts } from './data-parts.ts'
 import type { RunLog } from './run-log.ts'
 
-/** The parts of the loop that hooks use. */
+/** The fields of a loop that hooks use. */
 export interface HookedLoop {
   readonly agentId: string
   readonly events: { readonly loopId: string }
@@ -28,20 +28,20 @@ export interface HookedLoop {
   readonly data: Pick<DataParts, 'send'>
 }
 
-/** Parts of a tool call that hooks receive. */
+/** The fields of a tool call that hooks receive. */
 export interface HookedCall {
   id: string
   name: string
 }
 
-/** Decision of `beforeToolExecution`: run, run with other arguments, or return this error. */
+/** Decision from `beforeToolExecution`: run the call, run it with other arguments, or return this error. */
 export type ToolDecision = { kind: 'run' } | { kind: 'replaced'; args: JsonObject } | { kind: 'refused'; message: string }
 
 /** Milliseconds that an aborted run waits for its last hook. */
 const lastHookGraceMs = 1000
 
 /**
- * Runs the hooks of one loop at their fixed points.
+ * Runs a loop's hooks at their fixed points.
  *
  * **Contract**
  * - Without a hook, methods return `undefined` instead of a promise.
@@ -120,7 +120,7 @@ export class HookRunner {
       const no = refusalOf(verdict)
       if (no !== undefined) return { kind: 'refused', message: `Tool execution skipped by before_tool_execution hook${no}` }
       if (!isReplacement(verdict)) return { kind: 'run' }
-      // Copied, so that the hook cannot change the arguments after their approval.
+      // Copy the arguments, so that the hook cannot change them after their approval.
       return { kind: 'replaced', args: JSON.parse(JSON.stringify(verdict.arguments)) }
     } catch (error) {
       if (stop.aborted) throw error
@@ -129,7 +129,7 @@ export class HookRunner {
     }
   }
 
-  /** Returns the replacement for a call's result before the result is visible. If the hook fails, the result is withheld. */
+  /** Returns the replacement for a call's result before the result is visible. If the hook fails, withholds the result. */
   endTool(call: HookedCall, result: ToolResult): Promise<ToolResult> | undefined {
     if (this.#hooks.beforeToolExecutionEnd === undefined) return undefined
     return this.#replaced('beforeToolExecutionEnd', call, result, (hooks, info) => hooks.beforeToolExecutionEnd?.(info)).catch((error) => {
@@ -220,7 +220,7 @@ export class HookRunner {
     }
   }
 
-  /** Calls an observing hook. A failure is logged. */
+  /** Calls an observing hook. Logs a failure. */
   async observe(name: string, call: (hooks: LoopHooks) => unknown): Promise<void> {
     try {
       await this.#ask(call)
@@ -229,7 +229,7 @@ export class HookRunner {
     }
   }
 
-  /** An async function turns a synchronous throw into a rejection. */
+  /** Calls a hook. Async, so that a synchronous throw becomes a rejection. */
   async #call(call: (hooks: LoopHooks) => unknown): Promise<unknown> {
     return call(this.#hooks)
   }
@@ -238,13 +238,13 @@ export class HookRunner {
     return this.#loop.stop.race(this.#call(call))
   }
 
-  /** An abort does not count as a hook failure. */
+  /** Logs a hook failure. Ignores aborts. */
   #log(hook: string, error: unknown): void {
     if (!this.#loop.stop.aborted) this.#loop.log.warn('hookFailed', { hook, message: errorText(error) })
   }
 }
 
-/** Returns the failure of a run whose guard failed. `who` is the subject of the message. */
+/** Creates the error for a run whose guard failed. `who` is the subject of the message. */
 export function hookFailed(who: string, error: unknown): PhiError {
   return new PhiError('hookFailed', `${who} failed: ${errorText(error).replace(/\.$/, '')}. The run stopped.`, { cause: error })
 }
@@ -256,7 +256,10 @@ export function refusalOf(verdict: unknown): string | undefined {
   return 'reason' in verdict && typeof verdict.reason === 'string' && verdict.reason !== '' ? `: ${verdict.reason}` : '.'
 }
 
-/** Accepts any arguments. Invalid arguments fail validation, and the call does not run with the original ones. */
+/**
+ * Returns whether a verdict replaces the arguments. Accepts invalid arguments: they fail validation later, so the call never runs with the
+ * original arguments.
+ */
 function isReplacement(verdict: unknown): verdict is ReplacedArguments {
   return typeof verdict === 'object' && verdict !== null && 'arguments' in verdict
 }

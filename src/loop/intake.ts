@@ -44,7 +44,7 @@ function promptSupplier(messages: AgentMessage[]): MessageSupplier {
   }
 }
 
-/** Parts of the loop that input handling uses. */
+/** The fields of a loop that input handling uses. */
 export interface InputLoop {
   readonly events: EventEmitter
   readonly stop: AbortScope
@@ -76,10 +76,10 @@ export interface Intake {
 }
 
 /**
- * Accepts a loop's next input into the history. Rejected input never enters the history.
+ * Filters a loop's input and adds it to the history. Rejected input never enters the history.
  *
  * **Contract**
- * - Delivers taken input synchronously, so that it cannot be withdrawn between the queue check and its turn.
+ * - Takes input synchronously, so that a caller cannot withdraw it between the queue check and its turn.
  * - `leave` returns the input that was not accepted. Call it once.
  */
 export class InputGate {
@@ -98,7 +98,7 @@ export class InputGate {
   readonly #followUps: MessageSupplier | undefined
   /** Resolves when the record of queued messages is written or rejected. */
   written: Promise<unknown> | undefined
-  /** Input that passed the filters and waits for its turn. */
+  /** Input that passed the filters and is waiting for its turn. */
   readonly #passed = new Map<MessageSupplier, PassedInput>()
 
   constructor(loop: InputLoop, { inputFilters = [], steering, followUps, transformContext, convertToLlm, hooks }: LoopConfig) {
@@ -166,7 +166,10 @@ export class InputGate {
     return this.#passed.size > 0 || this.isSteered || this.#hasReports || this.#isWaiting(this.#followUps)
   }
 
-  /** Filters `input` and steering messages. Returns the ending if a filter rejects one. Messages queued later wait for the next turn. */
+  /**
+   * Filters `input` and steering messages. Returns the ending if a filter rejects a message. Messages that are queued later wait for the
+   * next turn.
+   */
   filter(input: TurnInput): Promise<RunEnding | undefined> | undefined {
     const filter = () => (this.#filters.length === 0 ? undefined : this.#filterAll(input))
     const checking = this.#mayCheckMedia && input.supplier === this.#prompt ? this.#checkMedia() : undefined
@@ -174,8 +177,8 @@ export class InputGate {
   }
 
   /**
-   * Validates the prompt's media with the provider. Returns the ending if the provider rejects one. Media in queued messages are validated
-   * with the request.
+   * Validates the prompt's media with the provider. Returns the ending if the provider rejects any. The request validates media in queued
+   * messages.
    */
   #checkMedia(): Promise<RunEnding | undefined> | undefined {
     const { turn, stop } = this.#loop
@@ -215,7 +218,7 @@ export class InputGate {
     return added === undefined ? this.#acceptSteering() : added.then(() => this.#acceptSteering())
   }
 
-  /** Removes a prompt from the history if the journal definitely did not store it. The run then returns the prompt as undelivered. */
+  /** Removes a prompt from the history if the journal certainly did not store it. The run then returns the prompt as undelivered. */
   #unsay(unrecorded: readonly AgentMessage[]): void {
     for (const message of unrecorded) {
       const original = this.#prompted.find(({ id }) => id === message.id)
@@ -225,7 +228,7 @@ export class InputGate {
     }
   }
 
-  /** Returns the input that was not accepted. Queues release what they hold for this run. */
+  /** Returns the input that was not accepted. Queues release the messages that they hold for this run. */
   leave(): AgentMessage[] {
     const rest = [this.#prompt, this.#steering, this.#followUps].flatMap((supplier) => (supplier === undefined ? [] : this.#left(supplier)))
     return [...new Set([...rest, ...this.#refused])]
@@ -286,7 +289,7 @@ export class InputGate {
       if (verdict.type === 'warn') warnings.push(`[Warning: ${verdict.warning}]`)
       if (verdict.type !== 'reject') continue
       supplier.giveBack?.(looked.originals)
-      // A plugin's input is not returned, because no caller supplied it.
+      // Do not return a plugin's input, because no caller supplied it.
       if (supplier !== this.#promptSupplier) this.#refused.push(...looked.originals)
       loop.events.emit({ type: 'inputRejected', reason: verdict.reason })
       return { status: 'rejected', rejection: verdict.reason }
@@ -299,7 +302,7 @@ export class InputGate {
     const { stop } = this.#loop
     const promptText = messages.flatMap((message) => (message.role === 'user' ? [textOf(message.content)] : [])).join('\n')
     try {
-      // An async function turns a synchronous throw into a rejection. The filter gets a copy, because it must not rewrite the input.
+      // Use an async function, so that a synchronous throw becomes a rejection. Pass a copy, because the filter must not change the input.
       const judged = (async () => filter(promptText, { messages: structuredClone(messages), signal: stop.signal }))()
       const verdict = await stop.race(judged)
       if (verdict.type === 'pass' || verdict.type === 'warn' || verdict.type === 'reject') return verdict
@@ -344,7 +347,7 @@ function warned(messages: readonly AgentMessage[], warnings: readonly string[]):
   })
 }
 
-/** Names the failure of a third-party queue. */
+/** Creates the error for a failing message supplier. */
 function supplierFailed(origin: TurnInput['origin'], error: unknown): PhiError {
   return callbackFailed(origin === 'followUp' ? 'followUps' : 'steering', error)
 }
@@ -379,7 +382,7 @@ async function reportInput(loop: InputLoop, messages: readonly AgentMessage[], o
   }
 }
 
-/** Adds the loop's notices as input. Never rejects: a failed record fails the run. */
+/** Adds the loop's notices as input. Never rejects: if recording fails, the run fails. */
 export async function addNotice(loop: InputLoop, ...notices: AgentMessage[]): Promise<void> {
   try {
     await addInput(loop, notices)
@@ -388,7 +391,7 @@ export async function addNotice(loop: InputLoop, ...notices: AgentMessage[]): Pr
   }
 }
 
-/** Adds input to the history that no turn responds to. Never rejects: a failed record fails the run. */
+/** Adds input to the history without a turn that responds to it. Never rejects: if recording fails, the run fails. */
 export async function acceptUnanswered(loop: Pick<InputLoop, 'fail'> & { readonly inputs: InputGate }, intake: Intake): Promise<void> {
   try {
     await loop.inputs.accept(intake)

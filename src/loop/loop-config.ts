@@ -66,13 +66,14 @@ export interface AgentContext {
  *
  * **Contract**
  * - `waiting` is fast and has no side effects. The loop uses the result to decide whether to skip tool calls or continue.
- * - `take` removes and returns one checkpoint's messages. The loop appends them to the history immediately.
+ * - `take` removes and returns the messages for one checkpoint. The loop appends them to the history immediately.
  * - With input filters, the loop first calls `peek`, which returns the messages that `take` would. `take(only)` then takes those that are
  *   still queued, and `giveBack` gets the rejected ones. Without `peek`, the loop calls `take` before the filters.
- * - `onQueued` notifies of new messages and returns a function that unsubscribes. It wakes a run that waits for background tasks.
- * - `record` is called once, when the start of the loop is recorded: from then on, queued messages must be recorded before their receipts
- *   report it.
- * - `leave` is called once, when the loop ends. It releases the messages held for this loop, which the result lists as `returned`.
+ * - `onQueued` calls a listener for new messages and returns a function that unsubscribes. It wakes a run that is waiting for background
+ *   tasks.
+ * - The loop calls `record` once, after it has recorded its start. From then on, the supplier must record queued messages before their
+ *   receipts resolve.
+ * - The loop calls `leave` once, when it ends. `leave` releases the messages held for this loop. The result lists them as `returned`.
  */
 export interface MessageSupplier {
   waiting(): boolean
@@ -133,7 +134,7 @@ export interface LoopConfig extends RequestSettings {
   data?: DataSchemas
   /** Plugins, in this order. See `definePlugin` from `phi-core/loop`. Experimental. */
   plugins?: readonly AgentPlugin[]
-  /** Conditions checked after each turn that another would follow. The first match ends the run as completed. */
+  /** Conditions to check after each turn that is not the last. The first match ends the run as completed. */
   stopWhen?: StopCondition | readonly StopCondition[]
   /** Filters that check every input before it is sent to the model, in this order. */
   inputFilters?: readonly InputFilter[]
@@ -141,9 +142,9 @@ export interface LoopConfig extends RequestSettings {
   contextConfig?: Partial<ContextConfig> | false
   /** Emits model requests as `turnRequest` events, including the HTTP request with `httpBody`. Default: off. */
   captureTurnRequests?: boolean | { httpBody: boolean }
-  /** Supplies steering messages, which the loop inserts at the next checkpoint. */
+  /** Supplies steering messages. The loop inserts them at the next checkpoint. */
   steering?: MessageSupplier
-  /** Supplies follow-up messages, which the loop processes when it would otherwise end. */
+  /** Supplies follow-up messages. The loop processes them when it would otherwise end. */
   followUps?: MessageSupplier
   /**
    * Transforms each request's messages, but never the history. Receives copies of the history entries and returns the messages to send. The
@@ -169,7 +170,7 @@ export interface LoopConfig extends RequestSettings {
 
 /** Options for one loop, besides its context and configuration. */
 export interface LoopOptions {
-  /** Receives every event, synchronously and in order. Errors and rejections are logged and ignored. */
+  /** Receives every event, synchronously and in order. The loop logs and ignores errors and rejections. */
   emit: (event: AgentEvent) => void
   /** Stops the loop when it aborts. The caller owns the signal. */
   signal: AbortSignal
@@ -177,9 +178,9 @@ export interface LoopOptions {
   runId?: string
   /** Any JSON, passed through to `agentStart`. */
   metadata?: JsonValue
-  /** Passed to tools, hooks, plugins and prompt functions as `context`. Never sent, stored or emitted. */
+  /** The run context: the `context` that tools, hooks, plugins and prompt functions receive. Never sent, stored or emitted. */
   context?: unknown
-  /** Parent run's budget: this loop is also charged to it, and stops at its limits. */
+  /** The parent run's budget. The loop also charges its usage to this budget, and stops at its limits. */
   budget?: Budget
   /** Handles approval requests. Without a handler, a call that needs an approval ends the run `paused`. */
   approvals?: ApprovalHandler

@@ -2,10 +2,7 @@ import type { AskedClientCall } from '../../contract/run/run-facts.ts'
 import type { ClientCallTerms } from '../../types/run/question.ts'
 import type { LoopState } from '../loop-state.ts'
 
-/**
- * State of one client tool call across processes: its deadline, and the client that claimed it. Stored in the context of the loop and in
- * its journal.
- */
+/** A client tool call's state across processes: its deadline, and the client that claimed it. Stored in the loop's context and journal. */
 export class AskedCall {
   readonly argumentsHash: string
   readonly #loop: LoopState
@@ -27,7 +24,7 @@ export class AskedCall {
     return this.#call.deadline
   }
 
-  /** Records the deadline, or keeps one recorded earlier. Returns `undefined` if there is nothing to record. */
+  /** Records the deadline, unless an earlier process recorded one. Returns `undefined` if there is nothing to record. */
   begin(timeoutMs: number | undefined): Promise<void> | undefined {
     if (this.#isKnown) return undefined
     const deadline = timeoutMs === undefined ? {} : { deadline: Date.now() + timeoutMs }

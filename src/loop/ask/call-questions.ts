@@ -19,10 +19,10 @@ interface AskingCall {
 }
 
 /**
- * User input requests from a running call and its nested loops. Requests from nested loops are forwarded to the call's run.
+ * Handles user input requests from a running call and its nested loops. Forwards requests from nested loops to the call's run.
  *
  * **Contract**
- * - When the call is stopped or ends, pending requests are withdrawn, and later requests resolve without a response.
+ * - When the call is stopped or ends, withdraws pending requests. Later requests resolve without a response.
  */
 export class CallQuestions {
   readonly #loop: LoopState
@@ -112,7 +112,7 @@ export class CallQuestions {
     }
   }
 
-  /** Returns the call that emits the request, and the outermost loop that started that call. */
+  /** Returns the sub-agent call to show with a request: the call, and the outermost nested loop that it started. */
   #subAgent(loopId: string, { subAgent }: Pick<PendingInput, 'subAgent'>): NonNullable<PendingInput['subAgent']> {
     return { toolCallId: this.#call.id, toolName: this.#call.name, loopId: subAgent?.loopId ?? loopId }
   }
@@ -135,7 +135,7 @@ export class CallQuestions {
   ): AskedQuestion<Request, Answer> | undefined {
     const { stop } = this.#call
     if (handler === undefined || this.#isClosed || stop.aborted || asker.signal?.aborted) {
-      // Settles asynchronously, so that the requester returns first.
+      // Settle asynchronously, so that the requester returns first.
       queueMicrotask(() => settle(question.none))
       return undefined
     }

@@ -18,11 +18,11 @@ import type {
 } from '../../types/run/question.ts'
 import { answeredResult } from './client-answer.ts'
 
-/** Pending requests in order. Each remains until its response or withdrawal. */
+/** Pending requests in order. A request stays pending until its response or withdrawal. */
 abstract class PendingRequests<Request, Answer> implements RequestHandler<Request, Answer> {
   readonly #waiting = new Map<Request, (answer: Answer) => void>()
   readonly isAttended: () => boolean
-  /** Response given to every request after `closeWith`. */
+  /** The response to every request after `closeWith`. */
   #closed: { answer: Answer } | undefined
 
   constructor(isAttended: () => boolean = () => true) {
@@ -44,7 +44,7 @@ abstract class PendingRequests<Request, Answer> implements RequestHandler<Reques
 
   /** Called when a request becomes pending. */
   protected begun(_request: Request): void {
-    // No-op by default. The client-call queue overrides this.
+    // The client-call queue overrides this method.
   }
 
   /** Whether a request is pending. */
@@ -70,8 +70,8 @@ abstract class PendingRequests<Request, Answer> implements RequestHandler<Reques
 }
 
 /**
- * Pending approvals of a run, and decisions about them. A decision applies to one request: its call id, the hash of the shown arguments,
- * and the event if given. Call ids alone are ambiguous, because providers repeat them in later turns and sub-agents.
+ * A run's pending approvals, and decisions about them. A decision applies to one request: its call id, the hash of the shown arguments, and
+ * the event if given. Call ids alone are ambiguous, because providers repeat them in later turns and sub-agents.
  *
  * Source: docs/concepts/approval.md
  */
@@ -88,7 +88,10 @@ export class Approvals extends PendingRequests<ApprovalRequest, ApprovalDecision
 
   /** Approves the call of `request`. Throws `ConfigError` `unknownCall`, `argumentsChanged`, or `invalidOption` without id or hash. */
   approve(request: ApprovalRef): void
-  /** Approves with options. Rejects with the errors of `approve(request)`, and with `invalidOption`. The call then stays pending. */
+  /**
+   * Approves with options. Rejects with the same errors as `approve(request)`, and with `invalidOption` for invalid options. The call then
+   * stays pending.
+   */
   approve(request: ApprovalRef, options: ApproveOptions, ...more: never[]): Promise<void>
   approve(request: ApprovalRef, options?: ApproveOptions, ...more: never[]): void | Promise<void> {
     if (options !== undefined) return this.#approveWith(request, options, more)
@@ -105,7 +108,7 @@ export class Approvals extends PendingRequests<ApprovalRequest, ApprovalDecision
     const edited = hash !== asked.argumentsHash && {
       edited: { arguments: args, argumentsHash: hash, ...who, ...(tellModel === false && { tellModel }) },
     }
-    // Check again, because the call may have been decided in the meantime.
+    // Check again, because another decision may have been made in the meantime.
     this.tell(requestFor(this.waiting, asked), { type: 'approved', ...who, ...edited })
   }
 
@@ -116,7 +119,7 @@ export class Approvals extends PendingRequests<ApprovalRequest, ApprovalDecision
   }
 }
 
-/** User input requests of a run's calls, and responses to them. Source: docs/concepts/approval.md */
+/** User input requests from a run's calls, and responses to them. Source: docs/concepts/approval.md */
 export class Inputs extends PendingRequests<InputRequest, InputAnswer> {
   /** Returns copies of the pending requests, in order. */
   pending(): PendingInput[] {
@@ -140,7 +143,7 @@ const claimMs = 30_000
 
 /**
  * A run's client tool calls and their results. A result belongs to one request, identified by its call id and the hash of the displayed
- * arguments. While a client holds a claim, results from other clients are rejected.
+ * arguments. While a client holds a claim, rejects results from other clients.
  *
  * Source: docs/concepts/tools.md
  */
@@ -181,7 +184,7 @@ export class ClientCalls extends PendingRequests<ClientCallRequest, ClientCallOu
     }
   }
 
-  /** A claim made before a restart stays valid for one lifetime, so that its client can reconnect. */
+  /** Restores a claim from before a restart for one lifetime, so that its client can reconnect. */
   protected override begun(request: ClientCallRequest): void {
     const { holder } = request
     if (holder !== undefined) this.#claims.set(request, { holder, until: Date.now() + claimMs })

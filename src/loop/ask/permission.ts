@@ -11,7 +11,7 @@ import { errorResult } from '../calls/tool-result.ts'
 import type { LoopState } from '../loop-state.ts'
 import { AskedQuestion, approvalQuestion } from './question.ts'
 
-/** Decision about a call: run it with the original or replaced arguments, refuse it, or wait for an approval. */
+/** What to do with a call: run it with the original or replaced arguments, refuse it, or wait for an approval. */
 export type Permission = { kind: 'run'; call: PreparedCall } | RefusedCall | WaitingCall
 
 /** A call with a pending approval. */
@@ -45,7 +45,9 @@ export async function permit(loop: LoopState, call: PreparedCall): Promise<Permi
   return answer.kind === 'approved' ? passHook(loop, answer.call, true) : refusal(answer)
 }
 
-/** Runs `beforeToolExecution`, and again with arguments that a person edits after it. `isEdit`: a person has just edited them. */
+/**
+ * Runs `beforeToolExecution`. Runs it again if an approver then edits the arguments. `isEdit` means that an approver has just edited them.
+ */
 async function passHook(loop: LoopState, call: PreparedCall, wasAsked: boolean, isEdit?: true): Promise<Permission> {
   if (!loop.hooks.watchesCalls) return { kind: 'run', call }
   const decision = await askHook(loop, call, isEdit)
@@ -53,7 +55,7 @@ async function passHook(loop: LoopState, call: PreparedCall, wasAsked: boolean, 
   if (decision.kind !== 'replaced') return refusal(decision)
   const replaced = await replaceArguments(loop, call, decision.args)
   if (replaced.kind === 'refused') return replaced
-  // The approval applied to different arguments.
+  // An earlier approval was for other arguments, so request another one.
   if (wasAsked || decision.wasAsked || (await needsApproval(loop, replaced.call))) {
     const answer = await askPerson(loop, replaced.call)
     if (answer.kind !== 'approved') return refusal(answer)
@@ -67,7 +69,7 @@ function refusal(answer: Exclude<Answer, { kind: 'approved' }>): RefusedCall | W
 }
 
 /**
- * Evaluates the approval rule of a tool with a fresh copy of the arguments, so that the rule cannot change them. Any result but `false`, or
+ * Evaluates a tool's approval rule with a fresh copy of the arguments, so that the rule cannot change them. Any result except `false`, or
  * an error, requires an approval. Rejects with the reason if the run is stopped.
  */
 async function needsApproval(loop: LoopState, { tool, written }: PreparedCall): Promise<boolean> {
@@ -102,7 +104,7 @@ const unattended: ApprovalHandler = {
 async function askPerson(loop: LoopState, call: PreparedCall, stop = loop.stop): Promise<Answer> {
   const { id: toolCallId, name: toolName, written } = call
   const { events, options, budget } = loop
-  // Copied, so that readers of the arguments can change neither the call nor the history.
+  // Copy the arguments, so that readers can change neither the call nor the history.
   const pending = { toolCallId, toolName, args: copyJson(written), argumentsHash: argumentsHash(written) }
   // The run was stopped before the request.
   stop.throwIfAborted()
@@ -128,15 +130,15 @@ async function askPerson(loop: LoopState, call: PreparedCall, stop = loop.stop):
   return { kind: 'denied', message: `The user denied this tool call${reason}` }
 }
 
-/** Outcome of a call's hook. `wasAsked`: the replaced arguments were already displayed for approval. */
+/** Outcome of a call's hook. `wasAsked` means that the approver already saw the replaced arguments. */
 type HookOutcome =
   | { kind: 'run'; call: PreparedCall }
   | { kind: 'replaced'; args: JsonObject; wasAsked: boolean }
   | Exclude<Answer, { kind: 'approved' }>
 
 /**
- * Runs `beforeToolExecution`. If the hook requested an approval, a denial is final, and a timeout leaves the call pending, whatever the
- * hook returns. A request that is still pending when the hook refuses or replaces the arguments is withdrawn.
+ * Runs `beforeToolExecution`. If the hook requested an approval, a denial is final, and a timeout leaves the call pending, regardless of
+ * what the hook returns. Withdraws a request that is still pending when the hook refuses the call or replaces the arguments.
  */
 async function askHook(loop: LoopState, call: PreparedCall, isApproved: true | undefined): Promise<HookOutcome> {
   const approval = new HookApproval(loop, call, isApproved)
@@ -152,7 +154,7 @@ async function askHook(loop: LoopState, call: PreparedCall, isApproved: true | u
   }
 }
 
-/** Approval requested by a hook: at most once per call, and only until the hook returns. */
+/** Lets a hook request an approval: at most once per call, and only until the hook returns. */
 class HookApproval {
   readonly #loop: LoopState
   readonly #call: PreparedCall

@@ -14,7 +14,7 @@ import type {
 } from '../../types/run/question.ts'
 import type { EventEmitter } from '../event-emitter.ts'
 
-/** A request: the value for its handler, and the two events that show and resolve it. */
+/** A request: the value for its handler, and the events that show and resolve it. */
 export interface Question<Request, Answer> {
   request: Request
   /** Response to use if no client responds. */
@@ -42,10 +42,10 @@ export interface Asker {
  * A pending request to a user or client.
  *
  * **Contract**
- * - The handler gets the request before the event is emitted, so that a client can respond immediately. Each shown request is resolved
+ * - The handler receives the request before the event is emitted, so that a client can respond immediately. Resolves each shown request
  *   exactly once.
- * - The request ends on a response, a timeout, a withdrawal, a stopped requester, or if no client can respond. Later responses are ignored.
- *   No timer or listener remains.
+ * - The request ends on a response, a timeout, a withdrawal, a stopped requester, or if no client can respond. Then ignores later
+ *   responses, and removes all timers and listeners.
  * - Calls `settle` with the response after the resolving event, unless `leave` was called.
  */
 export class AskedQuestion<Request, Answer> {
@@ -97,7 +97,7 @@ export class AskedQuestion<Request, Answer> {
     if (this.#outcome !== undefined) return
     this.#outcome = { answer, reason }
     for (const act of this.#atEnd) act()
-    // A decision made during the announcement is reported afterwards.
+    // If the client responds while the request event is emitted, report the response afterwards.
     if (this.#isShown) this.#tell(this.#outcome)
   }
 

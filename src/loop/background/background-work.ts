@@ -27,7 +27,7 @@ interface Report {
   readonly message: AgentMessage
   /** Whether the report's messages are in the history. */
   readonly isKept: boolean
-  /** Whether the run stopped the task because nothing else was left to do. In that case, the report causes no further turn. */
+  /** Whether the run stopped the task because it had no other work. In that case, the report causes no further turn. */
   readonly isQuiet: boolean
 }
 
@@ -35,10 +35,10 @@ interface Report {
  * One run's background tasks.
  *
  * **Contract**
- * - Each task emits one `backgroundStart` and one `backgroundEnd`, followed by one report. Hooks and offloading apply to reports as they do
- *   to tool results. The next turn sends a report as a user message, without input filters, because a report is not user input.
- * - `close` stops running tasks and waits up to three seconds. Undelivered reports are stored in the history as extension messages. The
- *   next run starts with these reports, and reports each task that a process exit interrupted.
+ * - Each task emits one `backgroundStart` and one `backgroundEnd`, and then adds one report. Hooks and offloading apply to reports as they
+ *   do to tool results. The next turn sends a report as a user message, without input filters, because a report is not user input.
+ * - `close` stops running tasks and waits up to three seconds. Stores undelivered reports in the history as extension messages. The next
+ *   run starts with these reports, and reports each task that a process exit interrupted.
  *
  * Source: docs/concepts/several-agents.md
  */
@@ -119,7 +119,7 @@ export class BackgroundWork implements LoopBackground {
     const undelivered = this.#reports.filter(({ isKept }) => !isKept)
     this.#reports = []
     for (const { message } of undelivered) {
-      // A JSON round trip, so that the stored message equals what the next run reads.
+      // Convert to JSON and back, so that the stored message equals what the next run reads.
       await addNotice(this.#loop, extensionMessage(keptReportKind, { message: JSON.parse(JSON.stringify(message)) }))
     }
   }
@@ -156,7 +156,7 @@ export class BackgroundWork implements LoopBackground {
     return startedResult(entry)
   }
 
-  /** Never rejects. */
+  /** Reports a finished task. Never rejects. */
   async #finish(entry: Running, settling: Promise<ToolResult>): Promise<void> {
     const { backgroundId, call } = entry
     const { hooks, events } = this.#loop
@@ -185,7 +185,7 @@ export class BackgroundWork implements LoopBackground {
 }
 
 /**
- * Runs the task. An async function turns a synchronous throw into a rejection. Its partial results are not updates of the finished call.
+ * Runs the task. Async, so that a synchronous throw becomes a rejection. Ignores its partial results, because the call has already ended.
  */
 async function work(entry: Running): Promise<ToolResult> {
   const update: ToolContext['update'] = (partial) => {

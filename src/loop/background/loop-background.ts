@@ -8,7 +8,7 @@ export interface CallInRun {
   readonly id: string
   readonly name: string
   readonly stop: AbortScope
-  /** Whether the call's result is final. Later events are ignored. */
+  /** Whether the call's result is final. The call ignores later events. */
   readonly isOver: boolean
   context(): ToolContext
   /** Returns the result of `work`, or an error result. Never rejects. */
@@ -30,7 +30,7 @@ export interface LoopBackground {
   begunBy(toolCallId: string): string | undefined
   /** Returns the background-task interface for the running `call`. */
   of(call: CallInRun): BackgroundTasks
-  /** Waits until a task ends, a message is queued or the run is stopped. If the run waits for none of the tasks, stops them. */
+  /** Waits until a task ends, a message is queued or the run is stopped. If the run does not wait for any of the tasks, stops them. */
   next(): Promise<void>
   /** Ends the run: stops tasks and stores unreported results. Never rejects. */
   close(): Promise<void>

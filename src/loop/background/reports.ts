@@ -10,7 +10,7 @@ export function startedResult({ backgroundId, task }: { backgroundId: string; ta
   return { content: [text(words)], details: { backgroundId, task: task.task } }
 }
 
-/** Returns a finished task's report for the model. The text is marked as a report, because the user message contains no user input. */
+/** Returns a finished task's report for the model. Marks the text as a report, because it is a user message without user input. */
 export function reportOf(
   { backgroundId, call }: { backgroundId: string; call: { name: string } },
   { content, isError }: ToolResult,

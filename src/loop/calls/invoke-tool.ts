@@ -22,11 +22,11 @@ const endingGraceMs = 3000
  * Runs a tool and returns its result. Errors become error results. Returns a promise only if the tool does.
  *
  * **Contract**
- * - On a timeout or when the run is stopped, the tool's signal aborts. The call then ends without waiting for the tool, and later output is
- *   dropped. A tool with `endsOnAbort` gets three seconds to return its outcome.
- * - Update hooks finish before this settles, unless the call is stopped.
+ * - Aborts the tool's signal on a timeout or when the run is stopped. Then ends the call without waiting for the tool, and drops later
+ *   output. A tool with `endsOnAbort` has three seconds to return its outcome.
+ * - Waits for update hooks before it settles, unless the call is stopped.
  * - Adds requested context changes to `changes`.
- * - After this settles, the tool context's functions do nothing, requests are withdrawn, and no timer or listener remains.
+ * - After the call settles, the tool context's functions do nothing. Withdraws requests and removes all timers and listeners.
  */
 export function invokeTool(loop: LoopState, call: PreparedCall, changes: ContextChange[]): ToolResult | Promise<ToolResult> {
   const running = new RunningCall(loop, call, changes)
@@ -57,7 +57,7 @@ class RunningCall implements CallInRun {
   readonly #loop: LoopState
   readonly #call: PreparedCall
   readonly #changes: ContextChange[]
-  /** Timeout of the call in milliseconds, and the function that stops the timer. The timeout is paused during user input requests. */
+  /** The call's timeout in milliseconds, and the function that stops the timer. User input requests pause the timeout. */
   readonly #timeoutMs: number | undefined
   #stopTimer: (() => void) | undefined
   #asking = 0
@@ -126,7 +126,7 @@ class RunningCall implements CallInRun {
     return this.#loop.watches?.trace(this.#call.id)
   }
 
-  /** Creates the tool context. Its functions are not methods, because tools pass them on as callbacks. */
+  /** Creates the tool context. Its functions do not use `this`, because tools pass them as callbacks. */
   context(): ToolContext {
     const { id: toolCallId, name: toolName } = this.#call
     const { events, budget } = this.#loop
@@ -177,9 +177,9 @@ class RunningCall implements CallInRun {
   }
 
   #failed(error: unknown): ToolResult {
-    // A missing chunk ends the run, because the model can do nothing about it.
+    // A missing chunk fails the run, because the model cannot fix it.
     if (LoadError.isInstance(error)) this.#loop.fail(error)
-    // A ToolError is meant for the model. Any other error is a defect that the tool's author should see.
+    // A ToolError is a message for the model. Any other error is a bug, so log it for the tool's author.
     else if (!this.#loop.stop.aborted && !ToolError.isInstance(error)) this.#warn(error)
     return this.#loop.stop.aborted || LoadError.isInstance(error) ? errorResult('Cancelled') : this.#failureResult(error)
   }
@@ -194,7 +194,7 @@ class RunningCall implements CallInRun {
     })
   }
 
-  /** Ends the call: its later reports are ignored. */
+  /** Ends the call. Ignores later reports. */
   end(result: ToolResult): ToolResult {
     this.#isOver = true
     this.#questions?.close()
@@ -215,7 +215,7 @@ class RunningCall implements CallInRun {
     this.#startClock()
   }
 
-  /** The timeout restarts when no request is pending. */
+  /** Pauses the timeout. The timeout restarts when no request is pending. */
   #pauseClock(): () => void {
     let isPaused = true
     this.#asking += 1
@@ -272,7 +272,7 @@ class RunningCall implements CallInRun {
   }
 }
 
-/** Links a context to its call. Not a private field, because proxies of a context have none. */
+/** Links a context to its call. A private field would be missing in proxies of a context. */
 const running = Symbol('running call')
 
 type OfCall = { readonly [running]: RunningCall }
@@ -301,7 +301,7 @@ const lateTrace = {
 
 /**
  * Adds rarely used properties lazily, as own properties, so that copies of a context have them. All contexts share the same three
- * functions: V8 would keep a hidden class per new getter, and everything the getter references, until a full collection.
+ * functions: for each new getter, V8 retains a hidden class and everything that the getter references until a full garbage collection.
  */
 function madeWhenAsked<Rest extends Omit<ToolContext, Late> & OfCall>(context: Rest): Rest & Pick<ToolContext, Late> {
   Object.defineProperty(context, 'signal', lateSignal)

@@ -9,7 +9,7 @@ export function loadOffload({ config }: LoopState): Promise<unknown> | undefined
   return config.offload === undefined || chunk.loaded !== undefined ? undefined : chunk.load()
 }
 
-/** Writes a long result to a file and returns a shortened result with its start and end. `undefined` if the result is short enough. */
+/** Writes a long result to a file and returns its start and end as the result. Returns `undefined` if the result is short enough. */
 export function offload(loop: LoopState, call: { id: string; name: string }, result: ToolResult): Promise<ToolResult> | undefined {
   const { offload: options } = loop.config
   if (options === undefined) return undefined

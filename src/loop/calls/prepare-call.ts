@@ -17,13 +17,13 @@ export interface PreparedCall {
   id: string
   name: string
   tool: AgentTool
-  /** The model's arguments as plain JSON, to show for approval, hash and record. A separate copy. */
+  /** A separate copy of the model's arguments as plain JSON, for approval, hashing and recording. */
   written: JsonObject
   /** Arguments that the schema parsed, possibly with dates, bigints or maps. Passed only to the tool. */
   args: JsonObject
-  /** Whether the provider executes the call with its own arguments, so that only the approval is decided here. */
+  /** Whether the provider executes the call with its own arguments. The loop then decides only about the approval. */
   isOfService?: true
-  /** Set if a person replaced the model's arguments with `written`. */
+  /** Set if an approver replaced the model's arguments with `written`. */
   edited?: EditedArguments
 }
 
@@ -64,7 +64,7 @@ function removedTool(loop: LoopState, { id: toolCallId, name: toolName }: Answer
 }
 
 /**
- * Prepares a provider-executed call that needs an approval. Running the call here only records the approval, which the codec sends to the
+ * Prepares a provider-executed call that needs an approval. Running the prepared call only records the approval. The codec sends it to the
  * provider.
  */
 function decisionAbout({ id, name, arguments: given }: AnswerableCall): Preparation {
@@ -107,14 +107,14 @@ function validateArguments(
   }
 }
 
-/** Validates arguments that a hook or a person wrote in place of the model's. */
+/** Validates arguments from a hook or an approver that replace the model's arguments. */
 export async function replaceArguments(loop: LoopState, call: PreparedCall, given: JsonObject, log?: false): Promise<Preparation> {
   const { id, name, tool, isOfService } = call
   if (isOfService === true) return refused(`${name} runs at the provider: its arguments are fixed.`)
   return validateArguments(loop, tool, id, given, log)
 }
 
-/** Returns `call` with arguments that a person edited. Rejects with `ConfigError` `invalidOption` if they are invalid. */
+/** Returns `call` with arguments that an approver edited. Rejects with `ConfigError` `invalidOption` if they are invalid. */
 export async function editedCall(loop: LoopState, call: PreparedCall, given: JsonObject): Promise<PreparedCall> {
   const prepared = await replaceArguments(loop, call, given, false)
   if (prepared.kind === 'refused') throw new ConfigError('invalidOption', textOf(prepared.result.content))
@@ -130,7 +130,7 @@ export function parsed(
   return checkArguments(tool, copyJson(written), loop.config.schemaValidator)
 }
 
-/** Also logged, because a schema that no model satisfies would otherwise go unnoticed. */
+/** Refuses a call whose arguments do not match the schema. Logs this, so that a developer notices a schema that no model satisfies. */
 function misfit(log: LoopState['log'] | false, toolName: string, toolCallId: string, issues: string): RefusedCall {
   if (log) {
     log.warn('callRefused', {

@@ -11,7 +11,8 @@ interface Refusal {
 }
 
 /**
- * Counts consecutive turns that ran no call and rejected the same one. Ends the run at a limit, because the model keeps ignoring the error.
+ * Counts consecutive turns that ran no call and rejected the same call. At a limit, the run ends, because the model keeps ignoring the
+ * error.
  */
 export class Refusals {
   readonly #max: number
@@ -31,7 +32,7 @@ export class Refusals {
     this.#now.set(key, { toolName, refusalText, turns: (this.#before.get(key)?.turns ?? 0) + 1 })
   }
 
-  /** Resets the count, because the turn runs a call and so makes progress. */
+  /** Resets the count, because a turn that runs a call makes progress. */
   clear(): void {
     this.#hasRun = true
   }

@@ -10,7 +10,7 @@ const chunk = lateChunk('the repair of tool arguments', () => import('./repair/r
 
 /**
  * Repairs a message's invalid arguments before it enters the history, so that recorded, approved and executed arguments are the same.
- * Returns `undefined` if nothing is invalid or the response is truncated. Never rejects: if the chunk cannot be loaded, the run fails.
+ * Returns `undefined` if all arguments are valid or the response is truncated. Never rejects: if the chunk cannot be loaded, the run fails.
  */
 export function repairCalls(loop: LoopState, message: AssistantEntry): Promise<void> | undefined {
   const { stopReason, content } = message

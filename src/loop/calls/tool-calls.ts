@@ -32,7 +32,7 @@ export interface PlannedCall {
   permitted?: PendingClientCall | undefined
 }
 
-/** The outcome of a turn without calls. */
+/** Creates the outcome of a turn without calls. */
 export const noCalls: () => CallOutcome = () => ({ results: [], waiting: [], clientCalls: [], heldBack: [], changes: [] })
 
 /** Returns whether a call is pending, which prevents the run from continuing. */
@@ -48,7 +48,7 @@ export interface CallOutcome {
   waiting: PendingApproval[]
   /** Client tool calls that wait for a client and have no result. */
   clientCalls: PendingClientCall[]
-  /** Ids of calls that were held back because an earlier call is pending. */
+  /** Ids of calls that did not start because an earlier call is pending. */
   heldBack: string[]
   /** Context changes requested by the tools. */
   changes: ContextChange[]
@@ -93,7 +93,7 @@ function begin(loop: LoopState, call: AnswerableCall): PlannedCall {
  *
  * **Contract**
  * - `parallel` starts all calls at once, `sequential` one after another, `batched` in groups. Between steps, a queued steering message
- *   skips calls that have not started, and a pending call holds them back.
+ *   skips calls that have not started, and a pending call delays them until a later run.
  * - `changes` contains requested context changes, for `pruneAndRevert` to apply.
  * - Never rejects: errors fail the run.
  */
@@ -126,7 +126,7 @@ export async function runCalls(loop: LoopState, planned: readonly PlannedCall[])
   return outcome
 }
 
-/** Records the calls of a step that are held back. Returns those that get a result anyway, because they never run. */
+/** Records the delayed calls of a step. Returns the calls that never run and therefore get a result now. */
 function holdBack(step: readonly PlannedCall[], { heldBack }: CallOutcome): PlannedCall[] {
   for (const { call, skip } of step) if (skip === undefined) heldBack.push(call.id)
   return step.filter(({ skip }) => skip !== undefined)
@@ -145,12 +145,12 @@ function stepSize({ config }: LoopState, calls: number): number {
 type CallName = Pick<PreparedCall, 'id' | 'name' | 'edited'>
 
 /**
- * Executes one call: find, validate, approve, record the intent, run, record the result.
+ * Executes one call: validates and approves it, records the intent, runs the tool and records the result.
  *
  * **Contract**
  * - Never rejects. Resolves with the tool result, or `undefined` if the call is pending.
  * - Emits exactly one `toolExecutionStart` and one `toolExecutionEnd` for every call with a result.
- * - If the run was stopped or has failed, the tool is not run. The result is `Cancelled`.
+ * - If the run was stopped or has failed, does not run the tool. The result is `Cancelled`.
  */
 async function executeCall(
   loop: LoopState,
@@ -180,7 +180,7 @@ async function executeCall(
     return conclude(loop, permission.call, await invokeTool(loop, permission.call, outcome.changes))
   } catch (error) {
     if (loop.stop.aborted || error instanceof JournalError || LoadError.isInstance(error)) return answerStopped(loop, call, error)
-    // A failing schema or hash fails this call, not the run. The call is not announced yet. After the announcement, nothing throws.
+    // A failing schema or hash fails this call, not the run. The call's start event was not emitted yet. After it, nothing throws.
     return refuseCall(loop, call, errorResult(errorText(error)))
   }
 }
@@ -226,7 +226,7 @@ function refuseCall(loop: LoopState, call: AnswerableCall, result: ToolResult): 
   return answerUnrun(loop, call, result)
 }
 
-/** Returns a result without running the call, with its pair of events. */
+/** Returns a result without running the call. Emits the start and end events. */
 async function answerUnrun(loop: LoopState, call: AnswerableCall, result: ToolResult): Promise<ToolResultEntry> {
   try {
     loop.stop.throwIfAborted()
@@ -239,7 +239,7 @@ async function answerUnrun(loop: LoopState, call: AnswerableCall, result: ToolRe
 
 /** Returns the result of a call that is not run because the run was stopped or failed with `error`. */
 function answerStopped(loop: LoopState, call: AnswerableCall, error: unknown): ToolResultEntry | Promise<ToolResultEntry> {
-  // Also applies after an abort, because a journal that rejected a record gets no more records.
+  // Do this even after an abort, because a journal that rejected a record gets no more records.
   if (error instanceof JournalError || !loop.stop.aborted) loop.fail(error)
   announce(loop, call, call.arguments)
   return conclude(loop, call, errorResult('Cancelled'))
@@ -249,7 +249,7 @@ function announce(loop: LoopState, call: CallName, args: JsonObject): void {
   loop.events.emit({ type: 'toolExecutionStart', toolCallId: call.id, toolName: call.name, args })
 }
 
-/** Ends an announced call and records its result. Never rejects. */
+/** Ends a call whose start event was emitted, and records its result. Never rejects. */
 async function conclude(loop: LoopState, call: CallName, given: ToolResult): Promise<ToolResultEntry> {
   const { loopId } = loop.events
   const { id: toolCallId, name: toolName } = call

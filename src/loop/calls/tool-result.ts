@@ -33,7 +33,7 @@ export function toolErrorText(error: unknown): string {
   return isSelfExplanatory ? message : `${prefix}: ${message}`
 }
 
-/** Receives warnings about results that are only partly usable. */
+/** Called with warnings about results that are only partly usable. */
 export interface ResultWarnings {
   warn(event: string, fields: JsonObject): void
   withoutSecrets?(text: string): string
@@ -45,8 +45,8 @@ export interface ResultWarnings {
  * **Contract**
  * - A string becomes text, `undefined` becomes `(no output)`, and other JSON becomes text and `details`. An object with a string `content`
  *   counts as a `ToolResult` if it has only `ToolResult` keys. Copies everything and drops unknown keys.
- * - Never throws, and never returns an error result for an unusable value: the tool has run, and the model would retry. Instead, the text
- *   gives the reason, and `warnings` is called.
+ * - Never throws, and never returns an error result for an unusable value, because the tool has run and the model would retry it. Instead,
+ *   returns a text with the reason and calls `warnings`.
  */
 export function toToolResult(toolName: string, returned: unknown, warnings?: ResultWarnings): ToolResult {
   if (typeof returned === 'string') return { content: [text(returned)] }
@@ -127,7 +127,7 @@ function plainResult(value: unknown, withoutDetails: (why: string) => void): Too
   if (!isText && !Array.isArray(given)) return undefined
   const { details, isError, childLoopId, endRun, offers }: Partial<Record<keyof ToolResult, unknown>> = value
   const blocks: Content[] = isText ? [text(given)] : []
-  // A loop instead of `map`, because `map` skips array holes.
+  // Use a loop, because `map` skips array holes.
   if (!isText && Array.isArray(given)) for (const [index, item] of given.entries()) blocks.push(plainBlock(item, `content[${index}]`))
   const result: ToolResult = { content: blocks }
   const shown = details === undefined ? undefined : shownOutput(details)
@@ -156,7 +156,7 @@ function plainBlock(value: unknown, place: string): Content {
   return copy as unknown as Content // just checked
 }
 
-/** Returns the fields of a kind of block, without provider state. */
+/** Returns the field names of a block type, without provider state. */
 function fieldsOfBlock(type: string): readonly string[] {
   const form = content.form.of === 'tagged' ? content.form.variants.get(type)?.form : undefined
   return form?.of === 'object' ? Object.keys(form.fields).filter((name) => name !== 'providerState') : []

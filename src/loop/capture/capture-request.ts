@@ -8,8 +8,8 @@ import type { LoopState } from '../loop-state.ts'
 import type { DerivedRequest } from '../model/request.ts'
 
 /**
- * Emits and records the model request with the origin of each message, and with `httpBody` also the HTTP request. Omits and logs parts that
- * cannot be captured. Rejects only with the signal's reason.
+ * Emits and records the model request with each message's origin. With `httpBody`, includes the HTTP request. Omits and logs parts that it
+ * cannot capture. Rejects only with the signal's reason.
  *
  * Source: docs/reference/tracing.md
  */

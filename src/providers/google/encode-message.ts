@@ -17,7 +17,7 @@ import { mediaJson, seeAttached } from '../kit/optional/media/media-json.ts'
 import { lateResults, payloadOf, serviceToolBlocks } from '../kit/optional/server-tools/service-payload.ts'
 import type { GeminiProfile } from './profile.ts'
 
-/** Replaces a missing signature where the API requires one. Source: docs/providers/google.md */
+/** Replaces a missing signature if the API requires one. Source: docs/providers/google.md */
 const noSignature = 'skip_thought_signature_validator'
 
 const illegalInName = /[^a-zA-Z0-9_.:-]/g
@@ -32,7 +32,7 @@ export interface EncodedResult {
 export interface MessageEncoder {
   user(message: UserMessage): string
   answer(message: AssistantMessage): string
-  /** `name` is the call's name, because the API matches results by name. */
+  /** Encodes a result. `name` is the call's name, because the API matches results by name. */
   result(message: ToolResultMessage, name: string): EncodedResult
 }
 
@@ -67,7 +67,7 @@ function mediaPart(block: ImageContent | FileContent): JsonObject {
   return { fileData: { mimeType, fileUri: source.type === 'url' ? source.url : source.fileId } }
 }
 
-/** Encodes one part per block. Parts are never merged, because a signature belongs to its part. */
+/** Encodes one part per block. Never merges parts, because a signature belongs to its part. */
 function encodeAnswer({ content }: AssistantMessage, profile: GeminiProfile): string {
   const { family } = profile
   // Only the first of parallel calls is signed, so unsigned calls after a signed one are valid.
@@ -127,7 +127,7 @@ function idOf(id: ToolCallContent['id'], { echoesCallIds }: GeminiProfile['famil
   return echoesCallIds ? { id } : {}
 }
 
-/** Returns a valid tool name, because a model may invent invalid ones. */
+/** Returns a valid tool name, because a model may invent an invalid name. */
 function legalName(name: string): string {
   const legal = name.replace(illegalInName, '_')
   return (/^[a-zA-Z_]/.test(legal) ? legal : `_${legal}`).slice(0, 64)
@@ -175,7 +175,7 @@ function waveOf(mimeType: string, samples: string): string {
   head.setUint32(28, rate * 2, true)
   head.setUint16(32, 2, true)
   head.setUint16(34, 16, true)
-  // A padding chunk, which readers skip.
+  // Write a padding chunk, which readers skip.
   name(36, 'JUNK')
   head.setUint32(40, 2, true)
   name(46, 'data')

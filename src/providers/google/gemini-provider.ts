@@ -38,7 +38,7 @@ export function geminiProvider(service: GeminiService, transport: TransportOptio
   })
 }
 
-/** Returns the default context window of a model. The open Gemma models have a smaller one. */
+/** Returns a model's default context window. The open Gemma models have a smaller context window. */
 export function contextWindowOf(id: string): number {
   return id.includes('gemma') ? 131_072 : 1_000_000
 }
@@ -52,7 +52,7 @@ interface GeminiService {
   path: string
   /** Where to send the key: `x-goog-api-key`, `authorization`, or the query. */
   keyPlace: (model: ModelConfig) => 'header' | 'bearer' | 'query'
-  /** Hint for browser users, in addition to a proxy. */
+  /** Hint for browser clients about an alternative to a proxy. */
   browserHint?: string
   /** Provider-executed tools. */
   serverTools?: ServerTools | undefined
@@ -120,7 +120,7 @@ function encodeRequest(asked: StreamRequest, service: GeminiService, { profile, 
   return { url, headers: allHeaders, body, warnings, answerTool: format.answerTool, ...hidden }
 }
 
-/** Returns the token that continues a paused response. The same request is sent again, without the response so far. */
+/** Returns the token that continues a paused response. The continuation repeats the request without the response received so far. */
 function continuationOf({ continues, model }: StreamRequest): string | undefined {
   const { api, model: id, payload } = continues?.providerState ?? {}
   const token = payload?.continuationToken

@@ -48,7 +48,7 @@ const rules: SettingRules = {
   seed: { field: 'seed' },
   frequencyPenalty: { field: 'frequencyPenalty' },
   presencePenalty: { field: 'presencePenalty' },
-  // Sent outside `generationConfig`. See `gemini-provider.ts`.
+  // `gemini-provider.ts` sends this setting outside `generationConfig`.
   serviceTier: (tier) => (tier === 'fast' ? 'knows no tier "fast"' : {}),
 }
 

@@ -13,7 +13,7 @@ import { checkServerTools } from './server-tools.ts'
 
 export { googleTools } from './server-tools.ts'
 
-/** Options for `googleProvider`: the location of the key, and provider-executed tools. */
+/** Options for `googleProvider`: where to send the key, and provider-executed tools. */
 export interface GoogleProviderOptions extends TransportOptions, GeminiOutputOptions {
   /**
    * Sends the key as `?key=`, for proxies that require it. The key then appears wherever URLs are logged. Default: false, which sends a
@@ -40,7 +40,7 @@ const providerOptions = optionsOf<GoogleProviderOptions>(ownTable)
  * Creates a model on the Gemini API (Google Generative AI) or a compatible API (`baseUrl`).
  *
  * **Contract**
- * - Sends no request. Accepts any model id. Unknown ids are treated as the newest model.
+ * - Sends no request. Accepts any model id. Treats unknown ids as the newest model.
  * - Throws `ConfigError` `invalidOption` for an invalid option. Without a key, `baseUrl`, `fetch` or authenticating header, `new Agent`
  *   throws.
  * - Defaults: a context window of 1,000,000 tokens (131,072 for Gemma), the model's maximum output,

@@ -54,7 +54,7 @@ const level: ModelCapabilities = {
   maxOutputTokens: 65_536,
 }
 
-/** Also used for unknown ids, because every current model accepts its requests. */
+/** The newest family. Also used for unknown ids, because every current model accepts its requests. */
 const newest: GeminiFamily = { ids: /^/, capabilities: level, ...modern }
 
 /** The first matching row wins. */
@@ -89,8 +89,8 @@ export function geminiCapabilities(model: ModelConfig): ModelCapabilities {
 }
 
 /**
- * Returns the profile of `model`, with overrides from its configuration. Ids that the API issued are sent back unchanged. Models from other
- * vendors accept only shorter ids.
+ * Returns the profile of `model`, with overrides from its configuration. Requests send ids that the API issued back unchanged. Models from
+ * other vendors accept only shorter ids.
  */
 export function geminiProfile(model: ModelConfig): GeminiProfile {
   const family = families.find(({ ids }) => ids.test(model.id)) ?? newest

@@ -75,11 +75,11 @@ export interface GeminiUsage {
  * Accumulates a stream's token counts as `Usage`. Subtracts cached tokens from the prompt, and adds thinking tokens to the output. Input
  * of provider-executed tools counts only in the total.
  *
- * Chunks report totals, so the latest value of each count wins. A chunk may omit counts. Zeros are ignored.
+ * Chunks report totals, so the latest value of each count wins. A chunk may omit counts. Ignores zeros.
  * Source: docs/providers/google.md
  */
 export class TokenCounts {
-  /** One object for the whole stream, so that a failed message also has its usage. */
+  /** The same object for the whole stream, so that a failed message also has its usage. */
   readonly usage: Usage = emptyUsage()
   #prompt = 0
   #candidates = 0
@@ -93,7 +93,7 @@ export class TokenCounts {
     usage.cacheRead = laterCount(report.cachedContentTokenCount, usage.cacheRead)
     usage.reasoning = laterCount(report.thoughtsTokenCount, usage.reasoning)
     this.#toolUse = laterCount(report.toolUsePromptTokenCount, this.#toolUse)
-    // If the prompt is smaller than its cached part, the count excludes the cached part.
+    // A prompt count that is smaller than the cached count excludes the cached tokens.
     const isWithout = this.#prompt <= usage.cacheRead
     usage.input = Math.max(0, this.#prompt + (isWithout ? this.#toolUse : 0) - usage.cacheRead)
     usage.output = this.#candidates + usage.reasoning

@@ -25,11 +25,11 @@ export interface EncodedCall {
   answerTool?: string | undefined
   /** Secrets to redact from all messages. Default: the request's credential. */
   secrets?: readonly string[]
-  /** The caller's probable mistake. Appended to the error if the provider rejects the request. */
+  /** Describes the caller's probable mistake. Appended to the error if the provider rejects the request. */
   hint?: RefusalHint | undefined
   /** Adds headers that depend on the body, such as a signature. Called last, because a request may add body fields. */
   sign?: ((call: Pick<EncodedCall, 'url' | 'headers' | 'body'>) => Record<string, string> | Promise<Record<string, string>>) | undefined
-  /** The backend responds with 400 and no body if the prompt is too long. */
+  /** Whether the backend responds with 400 and no body if the prompt is too long. */
   emptyBodyIsOverflow?: boolean
 }
 
@@ -45,27 +45,27 @@ export interface DecoderContext {
   secrets?: readonly string[]
 }
 
-/** A codec's recovery from a rejection before the first event: a response, or another call to send instead. */
+/** How a codec recovers from a rejection before the first event: with a response, or with another call. */
 export type Recovery<Call> = { kind: 'answer'; message: AssistantMessage } | { kind: 'repeat'; call: Call }
 
 /** Encoder and decoder of one wire protocol. See `defineProvider`. */
 export interface Codec<Call extends EncodedCall = EncodedCall> {
-  /** Encodes a request. An error that is not a `ProviderError` becomes one with code `other`. */
+  /** Encodes a request. Any other error than a `ProviderError` becomes a `ProviderError` with code `other`. */
   encode(request: StreamRequest): Call | Promise<Call>
-  /** Creates the decoder for the response to `call`; one per call. */
+  /** Creates a decoder for the response to `call`. A decoder handles one response. */
   decoder(call: Call, context: DecoderContext): StreamDecoder
   /**
-   * Body fields that the `body` setting cannot replace, such as `toolConfig.tools`: instructions, tools, and storage options. Names match
-   * with or without underscores. Fields that all protocols share (`model`, `messages`, …) need not be listed.
+   * Body fields that the `body` setting cannot replace: instructions, tools, and storage options, for example `toolConfig.tools`. Names
+   * match with or without underscores. Omit fields that all protocols share (`model`, `messages`, …).
    */
   guards?: readonly string[]
   /** Returns the media that a model accepts, for `requireMedia` and `resolveMedia`. By default, only the codec decides. */
   media?(model: ModelConfig): MediaRules
-  /** File metadata that the protocol can send besides the name. Other metadata causes a warning. Default: no warnings. */
+  /** File metadata, other than the name, that the protocol can send. All other metadata causes a warning. Default: no warnings. */
   says?: readonly FileWord[]
   /** Called once if the provider rejected `call` with `body` (text or parsed JSON). Return `undefined` to let the call fail. */
   recover?(body: unknown, call: Call, context: DecoderContext): Recovery<Call> | undefined
-  /** Rewrites a call's error for this provider. By default, errors stay unchanged. */
+  /** Rewrites a call's error for this provider. Default: leaves errors unchanged. */
   explain?(error: ProviderError, request: StreamRequest): ProviderError
 }
 
@@ -74,16 +74,16 @@ export interface Exchange {
   /** The provider's display name, such as `Anthropic`. */
   service: string
   call: EncodedCall
-  /** Returns the key in `call`, or its secret parts, to redact from messages. Called only if there is a message. */
+  /** Returns the key in `call`, or its secret parts, for redaction. Called only if there is an error message to redact. */
   secrets: () => readonly string[]
   decoder: StreamDecoder
   /** Owned by the caller. */
   signal: AbortSignal
   transport: TransportOptions
-  /** Advice for browser users if the provider rejects cross-origin calls. */
+  /** Hint for browser clients if the provider rejects cross-origin requests. */
   browserHint?: string | undefined
-  /** Receives the rate limits when the response headers arrive. */
+  /** Called with the rate limits when the response headers arrive. */
   onRateLimits?: (limits: RateLimits) => void
-  /** Receives the body of a rejection, as text or parsed JSON, before the call rejects. */
+  /** Called with the body of a rejection, as text or parsed JSON, before the call rejects. */
   onRefusal?: (body: unknown) => void
 }

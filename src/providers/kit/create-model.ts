@@ -20,13 +20,13 @@ import { checkVendor, vendorOfModel } from './vendors.ts'
 export type ModelDefaults = Pick<ModelConfig, 'api' | 'provider' | 'baseUrl' | 'reasoning' | 'contextWindow' | 'compat'> & {
   /** Looks up a model's capabilities. The response limit becomes `maxTokens`. Default: the configuration's values. */
   capabilities?: (config: ModelConfig) => Partial<ModelCapabilities>
-  /** Maximum response tokens of an unknown model. Default: 0, which leaves the limit to the provider. */
+  /** Response limit for an unknown model. Default: 0, which uses the provider's own limit. */
   maxTokens?: number
   /** Usual environment variable for the key. Absent if the provider needs no key. */
   apiKeyVariable?: string | undefined
 }
 
-/** Returns the configuration of model `id`: `options` over `defaults`, without the key. */
+/** Returns the configuration for the model `id`, without the key. `options` override `defaults`. */
 export function modelConfig(id: string, defaults: ModelDefaults, options: ProviderOptions): ModelConfig {
   const provider = options.provider ?? defaults.provider
   const entry = entryIn(options.catalogue, provider, id, options.baseUrl !== undefined)
@@ -52,7 +52,7 @@ export function modelConfig(id: string, defaults: ModelDefaults, options: Provid
   return config
 }
 
-/** Returns known limits and prices of a model. If there are none, warns once, because the cost then counts as 0. */
+/** Looks up a model's limits and prices. Warns once about an unknown model, because its cost then counts as 0. */
 function entryIn(catalogue: ModelCatalogue | undefined, provider: string, id: string, isElsewhere: boolean): CatalogueEntry | undefined {
   const entry = catalogue?.find(provider, id) ?? (isElsewhere ? entryOfVendor(catalogue, id) : undefined)
   if (catalogue !== undefined && entry === undefined) {
@@ -74,7 +74,10 @@ function entryOfVendor(catalogue: ModelCatalogue | undefined, id: string): Catal
   )
 }
 
-/** The response limit is a capability, not a setting. It is not sent to a provider with its own default, so that a long prompt fits. */
+/**
+ * Returns the response limit as a capability, not as a setting, so that requests do not contain it unless the provider requires a limit.
+ * Otherwise, it could leave too few tokens for a long prompt.
+ */
 function capabilitiesIn(entry: CatalogueEntry | undefined): Partial<ModelCapabilities> {
   if (entry === undefined) return {}
   const { maxOutputTokens, takesPictures } = entry
@@ -88,7 +91,8 @@ function modelSettingsIn({ maxTokens: _tokens, headers: _headers, ...options }: 
 }
 
 /**
- * Creates a model of `provider` with `options` over `defaults`. The key stays in a closure. Throws `ConfigError` `invalidOption` for another vendor's model at a vendor's own URL.
+ * Creates a model for `provider`. `options` override `defaults`. Stores the key in a closure. Throws `ConfigError` `invalidOption` for
+ * another vendor's model at a vendor's own URL.
  */
 export function createModel(
   id: string,
@@ -101,10 +105,10 @@ export function createModel(
   checkVendor(model.config, options.apiKey)
   if (credentials !== undefined) model.credentials = credentials
   const { apiKeyVariable } = defaults
-  // A value that is not a string is probably a mistake, such as an options object or AWS credentials.
+  // Any other value is probably a mistake, such as an options object or AWS credentials.
   const isKnown = credentials !== undefined && options.apiKey === undefined
   const { baseUrl, ...others } = options
-  // By default, calls go to the provider's own URL, which requires a key.
+  // Without a `baseUrl`, calls go to the provider's own URL, which requires a key.
   const isProxied = baseUrl !== undefined && withoutTrailingSlash(baseUrl) !== defaults.baseUrl
   const unusable = apiKeyVariable === undefined || isKnown || isProxied ? undefined : whyUnusable(id, others, apiKeyVariable)
   if (unusable !== undefined) model.unusable = unusable

@@ -25,7 +25,7 @@ export interface ProviderDefinition<Call extends EncodedCall = EncodedCall> {
   service: string | ((model: ModelConfig) => string)
   codec: Codec<Call>
   transport?: TransportOptions
-  /** Alternative to a proxy for browser users, if the provider rejects cross-origin calls. */
+  /** Hint for browser clients about an alternative to a proxy, if the provider rejects cross-origin requests. */
   browserHint?: string | undefined
 }
 
@@ -75,16 +75,18 @@ export function defineProvider<Call extends EncodedCall>(definition: ProviderDef
   }
 }
 
-/** The requests of one `stream` call. A rejected request is sent again with changes. */
+/** The requests of one `stream` call. After a rejection, the call sends a changed request. */
 interface Attempts<Call extends EncodedCall> {
   definition: ProviderDefinition<Call>
   emit: (event: StreamEvent) => void
   signal: AbortSignal
-  /** Rejection body of the last request, if it was rejected. */
+  /** Rejection body of the last request. Absent if the provider accepted the request. */
   refusal: Refusal | undefined
 }
 
-/** Sends a request without the settings that the model rejects, including newly rejected ones. */
+/**
+ * Sends a request without the settings that the model rejects. If the provider rejects another setting, sends the request again without it.
+ */
 async function ask<Call extends EncodedCall>(attempts: Attempts<Call>, request: StreamRequest): Promise<AssistantMessage> {
   const warnings: string[] = []
   const taken = refusedSettings.size === 0 ? request : withoutKnown(request, warnings)
@@ -95,7 +97,7 @@ async function ask<Call extends EncodedCall>(attempts: Attempts<Call>, request: 
   }
 }
 
-/** Sends a request unchanged. `warnings` lists the data dropped from it before. */
+/** Sends a request unchanged. `warnings` lists the data that was already dropped from it. */
 async function send<Call extends EncodedCall>(
   attempts: Attempts<Call>,
   request: StreamRequest,
@@ -121,7 +123,6 @@ async function send<Call extends EncodedCall>(
   }
 }
 
-/** Sends one call. */
 function exchangeOf<Call extends EncodedCall>(attempts: Attempts<Call>, call: Call, context: DecoderContext): Exchange {
   const { definition, emit, signal } = attempts
   const { codec, transport = {}, browserHint } = definition
@@ -139,8 +140,8 @@ function exchangeOf<Call extends EncodedCall>(attempts: Attempts<Call>, call: Ca
 }
 
 /**
- * Encodes a call. An encoding error, such as invalid JSON arguments, fails the call like any other error. `warnings` lists the data dropped
- * before.
+ * Encodes a call. An encoding error, such as invalid JSON arguments, fails the call like any other error. `warnings` lists the data that
+ * was already dropped.
  */
 async function encoded<Call extends EncodedCall>(
   definition: ProviderDefinition<Call>,

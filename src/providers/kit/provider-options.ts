@@ -32,7 +32,7 @@ export interface TransportOptions extends Patience {
   /** Sends requests. Default: the global `fetch`, looked up at each call. */
   fetch?: typeof fetch
   /**
-   * Maximum characters of one response event. A longer one fails the call. Default: 16,777,216. AWS events have a fixed limit of 24 MiB.
+   * Maximum characters of one response event. A longer event fails the call. Default: 16,777,216. AWS events have a fixed limit of 24 MiB.
    */
   maxEventChars?: number
 }
@@ -40,8 +40,8 @@ export interface TransportOptions extends Patience {
 /** Options for every model factory, in addition to the model id. */
 export interface ProviderOptions extends TransportOptions, ModelSettings {
   /**
-   * API key, or a function called before each model call and again after its key was rejected. The key stays in a closure and is never part
-   * of the configuration.
+   * API key, or a function that returns one. The function is called before each model call, and again after the provider rejects its key.
+   * The key stays in a closure and is never part of the configuration.
    */
   apiKey?: ApiKey
   /** Base URL, for proxies and compatible providers. */
@@ -52,9 +52,9 @@ export interface ProviderOptions extends TransportOptions, ModelSettings {
   name?: string
   /** Provider name for logs, loop ids and cost reports. */
   provider?: string
-  /** Tokens. */
+  /** Context window in tokens. Default: the catalogue's value, or the model family's. */
   contextWindow?: number
-  /** Tokens. */
+  /** Maximum response tokens. Default: the catalogue's value, or the model's maximum. */
   maxTokens?: number
   /**
    * Looks up the context window, response limit and prices, for example `catalogue` from `phi-core/models`. Explicit options take

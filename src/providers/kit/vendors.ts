@@ -49,7 +49,7 @@ function vendorAt(baseUrl: string): Vendor | undefined {
   return /^\/anthropic(\/|$)/.test(pathname) ? undefined : vendorHosts.get(hostname.replace(/\.$/, ''))
 }
 
-/** Key prefixes of vendors whose keys are recognizable. */
+/** Key prefixes by vendor, for vendors with recognizable keys. */
 const keyForms: readonly (readonly [RegExp, Vendor])[] = [
   [/^sk-ant-/, 'anthropic'],
   [/^sk-(?:proj|svcacct|admin)-/, 'openai'],

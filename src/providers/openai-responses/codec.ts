@@ -14,7 +14,7 @@ import { responsesProfile } from './profile.ts'
 
 /** Options for a Responses provider, for OpenAI and Azure. */
 export interface OpenAiResponsesProviderOptions extends TransportOptions {
-  /** Detail of reasoning summaries. Default: `auto`. Use `none` for organizations that are not allowed to request them. */
+  /** Level of detail of reasoning summaries. Default: `auto`. Use `none` if your organization cannot request summaries. */
   reasoningSummary?: ReasoningSummary
   /** Provider-executed tools from `openaiTools`, or raw declarations. */
   serverTools?: ServerTools
@@ -33,7 +33,7 @@ export const responsesTable: OptionTable<OpenAiResponsesProviderOptions> = {
  * **Contract**
  * - If the content filter rejects a prompt, the response has stop reason `guardRail` and the filter's message.
  * - Drops reasoning that the provider cannot decrypt (`invalid_encrypted_content`: another key or organization) and output of an expired
- *   container. Then repeats the call once, before any output. This does not count as a retry.
+ *   container. Then calls the model once more if there was no output. This does not count as a retry.
  */
 export function responsesCodec(options: EncodingOptions): Codec<ResponsesCall> {
   const encode = requestEncoder(options)

@@ -31,7 +31,7 @@ export function wholeAnswer({ content }: Pick<AssistantMessage, 'content'>): Enc
   return isIntact(content) ? new OwnItems().write(content) : bareAnswer({ content })
 }
 
-/** Encodes a response without container output and the reasoning before it. */
+/** Encodes a response without container output and without the reasoning before that output. */
 export function answerWithoutContainers({ content }: Pick<AssistantMessage, 'content'>): EncodedAnswer {
   const led = new Set<string>()
   const omitted = new Set<string>()
@@ -74,7 +74,7 @@ export function expectedResults({ content }: AssistantMessage): ExpectedResults 
   return { callers, approvals }
 }
 
-/** Returns whether the item that each reasoning item led to still follows it directly. */
+/** Returns whether each reasoning item is still directly followed by its original next item. */
 function isIntact(content: readonly Content[]): boolean {
   let expected: string | undefined
   for (const block of content) {

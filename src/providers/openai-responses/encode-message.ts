@@ -13,7 +13,10 @@ import {
   wholeAnswer,
 } from './encode-answer.ts'
 
-/** Parts of earlier responses to send: all, without possibly undecryptable reasoning, or without container output. */
+/**
+ * Which parts of earlier responses to send: all parts, all except reasoning that the provider may not decrypt, or all except container
+ * output.
+ */
 export type EchoMode = 'whole' | 'bare' | 'withoutContainers'
 
 /** A tool result item, and its media as parts for a user message if results accept only text. */
@@ -82,7 +85,7 @@ function textJson(text: string): string {
   return toJson({ type: 'input_text', text })
 }
 
-/** Container files can be read only within the container. */
+/** Encodes a file. A text replaces a container file, because only the container can read it. */
 function fileJson(file: FileContent): string {
   const source = sourceOf(file)
   if (source.type === 'fileId' && source.fileId.startsWith('cfile_')) return textJson(`(${file.name ?? 'A file'} was made in a container.)`)

@@ -21,7 +21,7 @@ import { type ResponsesProfile, responsesProfile } from './profile.ts'
 import { isReplayable, replayPayload } from './replay-state.ts'
 import { includedFor, searchJson } from './server-tools.ts'
 
-/** Detail of reasoning summaries. `none` requests none. */
+/** Level of detail of reasoning summaries. `none` requests no summary. */
 export type ReasoningSummary = NonNullable<RequestSettings['thinkingSummary']>
 
 /** A request's destination. */

@@ -37,10 +37,10 @@ const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI'
  * Creates a model on OpenAI's Responses API or a compatible API (`baseUrl` and `provider`).
  *
  * **Contract**
- * - Sends no request. Accepts any model id. Unknown OpenAI ids are treated as the newest model.
+ * - Sends no request. Accepts any model id. Treats unknown OpenAI ids as the newest model.
  * - Throws `ConfigError` `invalidOption` for an invalid option. Without a key, `baseUrl`, `fetch` or authenticating header, `new Agent`
  *   throws.
- * - The provider stores nothing. Encrypted reasoning is part of the history and sent back only to the same model.
+ * - Responses are not stored at the provider. The history contains encrypted reasoning, which is sent back only to the same model.
  * - Defaults: the context window of the model's family (128,000 tokens if unknown), the model's maximum output,
  *   `https://api.openai.com/v1`. Prices are unknown unless `cost` is set.
  *

@@ -7,9 +7,9 @@ import { approvalJson, type EchoMode, type MessageEncoder, userOfParts } from '.
  * Writes the `input` of a Responses request.
  *
  * **Contract**
- * - Media that results cannot contain follow them in one user message.
- * - If one of a response's ids was already written, the response is sent without ids, because the API rejects duplicates.
- * - Mode `bare` sends neither reasoning nor ids that depend on it.
+ * - One user message after the results contains media that results cannot contain.
+ * - Writes a response without ids if one of its ids was already written, because the API rejects duplicates.
+ * - In the `bare` mode, writes neither reasoning nor ids that depend on it.
  * - The result of a call made by provider code identifies this code. A decision on a provider-executed call responds to its approval
  *   request.
  */

@@ -51,15 +51,16 @@ function isXai({ provider }: ModelConfig): boolean {
 }
 
 /**
- * Returns whether custom tool calls are the provider's own. This package cannot declare custom tools, so on xAI, they are. Source:
- * docs/providers/openai-responses.md
+ * Returns whether the provider runs custom tool calls itself. This is true for xAI, because this package cannot declare custom tools.
+ * Source: docs/providers/openai-responses.md
  */
 export function runsCustomTools(model: ModelConfig): boolean {
   return isXai(model) || /^https:\/\/([\w.-]+\.)?x\.ai(\/|$)/.test(model.baseUrl)
 }
 
 /**
- * Returns whether the model has tool search: OpenAI and Azure from GPT-5.4 on. Other providers and custom deployment names must enable it.
+ * Returns whether the model has tool search: on OpenAI and Azure, GPT-5.4 and later. Other providers and custom deployment names must
+ * enable it.
  */
 function searchesTools({ id, api, provider }: ModelConfig): boolean {
   const [, major, minor = '0'] = /(?:^|[/:.])gpt-(\d+)(?:\.(\d+))?/.exec(id) ?? []

@@ -2,10 +2,10 @@ import { isJsonObject, type JsonObject } from '../../contract/json.ts'
 import type { ProviderState } from '../../contract/message/content.ts'
 
 /**
- * A block's state, for sending it back to the same model.
+ * State that is needed to send a block back to the same model.
  *
- * The API rejects a reasoning item without the item that follows it, and this item's id without the reasoning. Therefore the item stores
- * the reasoning id in `after`. A response is sent with reasoning and ids only if all of these pairs are intact.
+ * The API rejects a reasoning item without its following item, and the following item's id without the reasoning. Therefore, the following
+ * item stores the reasoning id in `after`. Requests contain a response's reasoning and ids only if all of these pairs are intact.
  */
 export interface ReplayPayload {
   /** A complete reasoning item as received, stored on the item's first block. */
@@ -14,7 +14,7 @@ export interface ReplayPayload {
   items?: JsonObject[]
   /** An unknown message part as received. */
   part?: JsonObject
-  /** Id of the block that is sent back with this block's content. */
+  /** Id of the item that already contains this block's content when it is sent back. */
   shownBy?: string
   /** Id of the message or call. */
   id?: string

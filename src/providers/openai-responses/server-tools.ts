@@ -116,7 +116,7 @@ export const xaiTools = {
 /** Declaration of the tool search. */
 export const searchJson = { type: 'tool_search' }
 
-/** Tools that the caller would have to run, which this package does not support. */
+/** Tools that a caller must run. This package does not support them. */
 const ofCaller: ReadonlySet<string> = new Set(['function', 'custom', 'computer', 'computer_use_preview', 'apply_patch', 'local_shell'])
 
 /** `include` values that add tool results to the response. */

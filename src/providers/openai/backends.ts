@@ -46,7 +46,7 @@ export const compatPresets = {
     baseUrl: chatAddresses.deepseek,
     apiKeyVariable: 'DEEPSEEK_API_KEY',
     compat: compat({ supportsReasoningEffort: true, thinkingFormat: 'deepSeek' }),
-    // Supports JSON mode but no schemas.
+    // DeepSeek supports JSON mode but no schemas.
     capabilities: { ...thinks, ...textOnly, efforts: ['low', 'high', 'max'], jsonSchema: false },
   },
   together: { baseUrl: chatAddresses.together, apiKeyVariable: 'TOGETHER_API_KEY', compat: compat({ thinkingFormat: 'together' }) },
@@ -78,7 +78,7 @@ export const compatPresets = {
     baseUrl: chatAddresses.copilot,
     apiKeyVariable: 'COPILOT_API_KEY',
     compat: defaultCompat,
-    // Requires an editor name in each call.
+    // GitHub Copilot requires an editor name in each call.
     headers: {
       'copilot-integration-id': 'vscode-chat',
       'editor-version': 'vscode/1.107.0',

@@ -66,7 +66,7 @@ const readingPdf: ModelCapabilities = { ...plain, media: picturesAndPdf, mediaBy
 /** How a model combines reasoning efforts and tools on this endpoint. */
 export type ToolsAndEffort = 'together' | 'withoutEffort' | 'effortNone'
 
-/** Some models accept tools only without `reasoning_effort`, others only with `none`. */
+/** Returns how `model` combines tools and `reasoning_effort`: some models accept tools only without the field, others only with `none`. */
 export function toolsAndEffort(model: ModelConfig): ToolsAndEffort {
   if (/(^|[/:])gpt-5\.[45](?!\d)/.test(model.id)) return 'withoutEffort'
   return /(^|[/:])gpt-5\.([6-9]|\d\d)/.test(model.id) ? 'effortNone' : 'together'
@@ -92,7 +92,7 @@ export function isOpenAiReasoner(model: ModelConfig, compat: OpenAiCompat): bool
 }
 
 /**
- * Returns the capabilities of `model`. Models of other backends are assumed to accept everything, and reason if the configuration sets
+ * Returns the capabilities of `model`. Assumes that models on other backends accept everything, and reason if the configuration sets
  * `reasoning`.
  */
 export function chatCapabilities(model: ModelConfig, compat: OpenAiCompat): ModelCapabilities {

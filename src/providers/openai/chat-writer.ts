@@ -12,7 +12,7 @@ const bridge = toJson({ role: 'assistant', content: 'The tool results are in.' }
  *
  * **Contract**
  * - Tool messages contain only text. Images of all results in a group follow in one user message.
- * - Adjacent user messages are merged, and so are adjacent assistant messages without calls in between.
+ * - Merges adjacent user messages, and adjacent assistant messages without calls in between.
  */
 export class ChatWriter implements HistoryWriter {
   readonly #encoder: MessageEncoder
@@ -48,8 +48,8 @@ export class ChatWriter implements HistoryWriter {
   }
 
   /**
-   * Returns the messages after `system` as JSON. With `marks`, the last message and the previous request's last message get cache
-   * breakpoints, because the provider searches only a limited number of blocks.
+   * Returns the messages after `system` as JSON. With `marks`, adds cache breakpoints to the last message and to the previous request's
+   * last message, because the provider searches only a limited number of blocks.
    */
   toJson(system: string, marks?: CacheMarks): string {
     const pieces = this.#pieces()
@@ -109,7 +109,7 @@ function mergedAnswer(first: AssistantMessage, run: readonly AssistantMessage[])
 
 /** Adds a cache breakpoint to the last part of an encoded message. */
 export function withCacheMark(json: string, { cacheTtl }: RequestSettings): string {
-  // This package creates the JSON, in which content is a string or a list of parts.
+  // This package created the JSON, so content is a string or a list of parts.
   const message = JSON.parse(json) as { content: string | Record<string, unknown>[] }
   const parts = typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
   const last = parts.pop()

@@ -18,7 +18,7 @@ export interface Backend {
   headers?: Record<string, string>
 }
 
-/** Assumed differences of an unknown backend. Source: docs/providers/openai.md */
+/** Flags for an unknown backend. Source: docs/providers/openai.md */
 export const defaultCompat: OpenAiCompat = {
   supportsStore: false,
   supportsDeveloperRole: false,
@@ -47,7 +47,7 @@ export const openAiBackend = {
 } as const satisfies Backend
 
 /**
- * Returns the differences that apply to `model`: those in its configuration, otherwise OpenAI's if OpenAI is the provider, otherwise the
+ * Returns the compatibility flags for `model`: from its configuration, otherwise OpenAI's flags if OpenAI is the provider, otherwise the
  * default.
  */
 export function compatOf({ compat, provider }: ModelConfig): OpenAiCompat {
@@ -66,7 +66,7 @@ export const chatAddresses = {
 
 const chatHosts = new Map(Object.entries(chatAddresses).map(([service, address]) => [hostOf(address), service]))
 
-/** Returns the provider of `model`: the known one at its base URL, otherwise its configured provider. */
+/** Returns the provider of `model`: the known provider at its base URL, otherwise the configured provider. */
 export function serviceBehind({ provider, baseUrl }: Pick<ModelConfig, 'provider' | 'baseUrl'>): string {
   return chatHosts.get(hostOf(baseUrl)) ?? provider
 }

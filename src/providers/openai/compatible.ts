@@ -41,7 +41,7 @@ export function openrouter(id: string, options: ChatModelOptions = {}): Model {
 }
 
 /**
- * Creates a model of any OpenAI-compatible provider.
+ * Creates a model on any OpenAI-compatible provider.
  *
  * - `backend` sets the compatibility flags. `compat` overrides individual flags.
  * - Throws `ConfigError` `invalidOption` without `backend` and `baseUrl`, and for an invalid option.
@@ -81,11 +81,11 @@ function serviceAt(baseUrl: string | undefined): Backend | undefined {
 }
 
 /**
- * Creates a model of a local server, such as Ollama, LM Studio, vLLM or llama.cpp. Most local servers need no key. Default `baseUrl`:
+ * Creates a model on a local server, such as Ollama, LM Studio, vLLM or llama.cpp. Most local servers need no key. Default `baseUrl`:
  * Ollama on this machine. Throws `ConfigError` `invalidOption` for an invalid option, and for a URL instead of the id.
  */
 export function local(id: string, options: ChatModelOptions = {}): Model {
-  // Checked before the options, because an older signature accepted the URL as first argument.
+  // Check the id before the options, because an older signature accepted the URL as first argument.
   if (/^https?:\/\//i.test(id)) {
     throw new ConfigError('invalidOption', `id ${shown(id, 'id')} is a URL. The model comes first: local('qwen3', { baseUrl }).`)
   }

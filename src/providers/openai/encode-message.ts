@@ -19,7 +19,7 @@ export interface MessageRules {
   parsedFilesOf: string | undefined
   /** Whether an assistant message is required between results and a user message. */
   answersBeforeUser: boolean
-  /** Placement of reasoning in assistant messages. */
+  /** Where assistant messages contain reasoning. */
   thinking: ThinkingRules
 }
 
@@ -72,7 +72,7 @@ function encodePart(block: Content): string {
   return toJson({ type: 'text', text: block.type === 'text' ? block.text : '' })
 }
 
-/** Mistral's form: `DocumentURLChunk` of @mistralai/mistralai 2.7.0. */
+/** Encodes a document in Mistral's form: `DocumentURLChunk` in @mistralai/mistralai 2.7.0. */
 function partWithDocument(block: Content): string {
   return block.type === 'file' && baseType(block.mimeType) === 'application/pdf' ? mediaJson(block, encodeDocument) : encodePart(block)
 }
@@ -90,7 +90,7 @@ function encodeImage(image: ImageContent): string {
   return toJson({ type: 'image_url', image_url: { url: addressOf(image) } })
 }
 
-/** The protocol's names of audio types that differ. */
+/** Audio formats whose name in the protocol differs from the media subtype. */
 const soundFormats: Readonly<Record<string, string>> = {
   'audio/mpeg': 'mp3',
   'audio/x-wav': 'wav',
@@ -98,7 +98,7 @@ const soundFormats: Readonly<Record<string, string>> = {
   'audio/x-m4a': 'm4a',
 }
 
-/** Encodes a file, which must have a name. Audio and video use separate part types. */
+/** Encodes a file. The protocol requires a name. Audio and video use separate part types. */
 function encodeFile(file: FileContent): string {
   const source = sourceOf(file)
   if (source.type === 'fileId') return toJson({ type: 'file', file: { file_id: source.fileId } })
@@ -141,7 +141,7 @@ function annotationsOf({ providerState }: AssistantMessage, { parsedFilesOf }: M
   return kept.length === 0 ? {} : { annotations: kept }
 }
 
-/** Returns spoken output: its id until it expires, then its transcript. */
+/** Returns a response's spoken output: its id until the id expires, then its transcript. */
 function soundOf(content: readonly Content[]): { id?: string; transcript: string } | undefined {
   const sound = content.find((block) => block.type === 'file' && block.providerState?.payload.transcript !== undefined)
   const { audioId, expiresAt, transcript } = sound?.providerState?.payload ?? {}

@@ -13,7 +13,7 @@ const thinking: Partial<ModelCapabilities> = { thinking: 'alwaysOn', thinkingOff
 const byEffort: Partial<ModelCapabilities> = { ...thinking, efforts: ['low', 'high', 'max'] }
 
 /**
- * Moonshot's models. The first matching row wins. Unknown ids are treated as the newest model. From
+ * Moonshot's models. The first matching row wins. Treats unknown ids as the newest model. From
  * platform.kimi.ai/docs/guide/use-thinking-effort and …/kimi-k3-1-pro-quickstart, 2026-10.
  */
 const kimi: readonly FamilyRow[] = [

@@ -90,7 +90,7 @@ function thinkingRules(model: ModelConfig, compat: OpenAiCompat, { thinking }: M
   }
 }
 
-/** Returns the reasoning field of a backend, for use before any response has shown it. */
+/** Returns the reasoning field to use until a response from the backend reveals its field. */
 function usualField(model: ModelConfig, service: string): ThinkingRules['otherwise'] {
   if (withoutReasoningText.has(service)) return 'none'
   if (service === 'mistral') return 'parts'
@@ -98,7 +98,9 @@ function usualField(model: ModelConfig, service: string): ThinkingRules['otherwi
   return withReasoning.has(service) ? 'reasoning' : 'reasoningContent'
 }
 
-/** OpenRouter forwards the role to the vendor. Only two vendors support it. */
+/**
+ * Returns whether the backend accepts the `developer` role. OpenRouter forwards the role to the vendor, and only two vendors support it.
+ */
 function takesDeveloper(model: ModelConfig, compat: OpenAiCompat): boolean {
   return compat.thinkingFormat !== 'openRouter' || /^(openai|anthropic)\//.test(model.id)
 }

@@ -76,7 +76,7 @@ function bySwitch(request: StreamRequest, { compat, capabilities }: ChatProfile,
         return {
           reasoning: { ...(thinkingBudget === undefined ? effortField : { max_tokens: thinkingBudget }), ...hidden(thinkingSummary) },
         }
-      // Some models reject the off switch, so it is sent only if supported.
+      // Send the off switch only to models that support it.
       return capabilities.thinkingOff ? { reasoning: { enabled: false } } : {}
     case 'qwen':
       return isOn

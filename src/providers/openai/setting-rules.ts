@@ -56,7 +56,7 @@ export function openAiTier(tier: NonNullable<RequestSettings['serviceTier']>): J
   return { service_tier: tier === 'standard' ? 'default' : tier }
 }
 
-/** Returns the cache lifetime fields. An hour maps to `longest` for models with selectable lifetimes, and to a day for older models. */
+/** Returns the cache lifetime fields. Maps one hour to `longest` for models with selectable lifetimes, and to one day for older models. */
 export function cacheFields(ttl: '5m' | '1h', { id }: ModelConfig, longest: '30m' | '12h'): JsonObject | string {
   if (ttl === '5m') return {}
   if (/(^|[/:])gpt-(5\.6|6)/.test(id)) return { prompt_cache_options: { ttl: longest } }

@@ -32,9 +32,12 @@ export function reasoningIn(delta: ReasoningDelta, field: TextField): unknown {
 export interface ThinkingRules {
   /** Value of `compat.thinkingField`. */
   field: ThinkingField
-  /** Field to use if the received one is unknown. */
+  /** Field to use if the field of the received reasoning is unknown. */
   otherwise: Exclude<ThinkingField, 'received'>
-  /** Responses that carry reasoning in a separate field: those with calls, those with reasoning, or all responses, even if empty. */
+  /**
+   * Which responses contain reasoning in a separate field: responses with calls, responses with reasoning, or all responses, even if the
+   * reasoning is empty.
+   */
   sentWith: 'calls' | 'any' | 'all'
   /** Whether `reasoning_details` also contains the text, so that the text field is omitted. */
   detailsSuffice: boolean
@@ -117,7 +120,7 @@ function textParts(text: string): JsonObject[] {
   return text === '' ? [] : [{ type: 'text', text }]
 }
 
-/** Writes reasoning as received, otherwise in the format of the models' templates. */
+/** Writes reasoning with the tags that were received, otherwise with the tags from the models' templates. */
 function tagged({ thinking, providerState }: ThinkingContent): string {
   const { before, after } = providerState?.payload ?? {}
   return typeof before === 'string' && typeof after === 'string' ? before + thinking + after : `<think>\n${thinking}\n</think>\n\n`

@@ -30,7 +30,7 @@ export async function writeResult(
   try {
     await write(loop, workspace, path, whole)
   } catch (error) {
-    // If writing fails, sends the long result rather than losing it.
+    // If writing fails, send the long result instead of losing it.
     if (!loop.stop.aborted) loop.log.warn('offloadFailed', { toolCallId: id, toolName: name, path, message: errorText(error) })
     return result
   }
@@ -52,7 +52,7 @@ async function write(loop: LoopState, workspace: Workspace, path: string, whole:
   }
 }
 
-/** Models may call tools by any name. */
+/** Returns a tool name that is valid in a file name. Models may call tools by any name. */
 function safe(name: string): string {
   return name.replace(/[^\w-]+/g, '_').slice(0, 80) || 'call'
 }

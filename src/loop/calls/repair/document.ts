@@ -9,7 +9,7 @@ export type Scan =
 const open = { kind: 'open' } as const
 const broken = { kind: 'broken' } as const
 
-/** Remaining step budget, so that hostile input costs no more than long input. */
+/** Remaining step budget. Limits the work for hostile input to that for long input. */
 export interface Work {
   left: number
 }
@@ -17,8 +17,8 @@ export interface Work {
 const fence = '```'
 const whitespace = ' \n\r\t'
 /**
- * Characters that, after a backslash, make the backslash literal: invalid JSON escapes from regular expressions and paths, but no escapes
- * of other languages.
+ * Matches characters after which a preceding backslash is literal: invalid JSON escapes from regular expressions and paths, but not escapes
+ * from other languages.
  */
 const literal = /^[A-Z.()[\]{}+*?|^\-:;,=<>!#%&@~_ cdghijklmopqswyz89]$/
 /** Characters allowed unescaped in strings, and their JSON escapes. */
@@ -167,7 +167,7 @@ class Scanner {
       if (!literal.test(escaped)) this.#hasOtherEscape = true
       this.#hasUnknownEscape = true
       this.#replace(this.at, this.at + 1, '\\\\')
-      // A line break or tab is scanned again.
+      // Scan a line break or tab again.
       if (escaped < ' ') return undefined
     }
     this.at++

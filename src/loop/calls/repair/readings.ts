@@ -20,9 +20,9 @@ export interface Readings {
  * Finds all possible meanings of invalid arguments.
  *
  * **Contract**
- * - Supports one object with local defects (`scanDocument`), sent in pieces that each repeat all earlier text, sent several times, or sent
- *   after `{}`.
- * - Returns every possible meaning, including a leading empty object, so that the caller can accept the only one that matches a schema.
+ * - Supports one object with local defects (`scanDocument`). The object may arrive in pieces that each repeat all earlier text, several
+ *   times, or after `{}`.
+ * - Returns every possible meaning, including a leading empty object. The caller accepts a meaning if no other one matches the schema.
  * - Returns no meanings if an object is still open at the end of the text, because it may be truncated.
  * - Runs in linear time for any input.
  */
@@ -63,7 +63,7 @@ function emptyObjects(text: string): number[] {
 function isPrecededByPieces(text: string, start: number, { scan, empties, work }: { scan: Scan; empties: number[]; work: Work }): boolean {
   if (start === 0 || empties.includes(start)) return true
   const common = commonPrefixes(text, start, work)
-  // The work limit is reached, so the caller gives up.
+  // The work limit is reached, so the caller stops.
   if (common === undefined) return false
   let reach = empties.at(-1) ?? 0
   for (let at = 0; at < start && at <= reach; at++) {

@@ -8,7 +8,9 @@ import type { AssistantEntry } from '../../model/assistant-stream.ts'
 import type { parsed } from '../prepare-call.ts'
 import { type Readings, readingsOf } from './readings.ts'
 
-/** Loop functions that this chunk uses. They are passed in, because bundlers would put shared imports into every program's main chunk. */
+/**
+ * Loop functions that this chunk uses. The loop passes them in, because bundlers would put shared imports into every program's main chunk.
+ */
 export interface LoopParts {
   argumentsFault: typeof argumentsFault
   cutFault: typeof cutFault
@@ -67,7 +69,7 @@ async function onlyReading(repair: Repair, tool: AgentTool, { texts }: Readings)
   return others.length === 0 ? only : undefined
 }
 
-/** A schema that throws accepts no reading here. The call's validation reports the error. */
+/** Returns whether a reading matches the schema. A schema that throws matches no reading; the call's validation reports the error. */
 async function fits({ loop, parts }: Repair, tool: AgentTool, args: JsonObject): Promise<boolean> {
   const checking = (async () => parts.parsed(loop, tool, args))()
   const result = await loop.stop.race(checking).catch((error) => {

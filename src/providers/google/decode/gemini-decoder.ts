@@ -54,7 +54,7 @@ const known = {
   content: new Set(['role', 'parts']),
 }
 
-/** Failures of a single sampling, which usually succeed on a retry. */
+/** Matches failures of a single generation. A retry usually succeeds. */
 const isSlip = /^MALFORMED_/
 
 /**
@@ -63,9 +63,9 @@ const isSlip = /^MALFORMED_/
  * **Contract**
  * - A `finishReason` or a blocked prompt makes the message complete. Decoding continues until the end of the body, because some models
  *   send the reason with every chunk.
- * - A part with a signature becomes a separate block, even without text. Adjacent unsigned parts of one kind are merged. Calls without an
- *   id get a unique id.
- * - A `finishReason` that reports a failure throws `api`, retryable if a retry usually succeeds.
+ * - Creates a separate block for a part with a signature, even without text. Merges adjacent unsigned parts of one kind. Assigns a unique
+ *   id to calls without an id.
+ * - Throws `ProviderError` `api` for a `finishReason` that reports a failure. The error is retryable if a retry usually succeeds.
  *
  * Source: docs/providers/google.md
  */
@@ -80,7 +80,7 @@ export class GeminiDecoder implements StreamDecoder {
   readonly #frames: SseDecoder
   readonly #counts = new TokenCounts()
   #blocks = 0
-  /** Kind of the block that unsigned text of the same kind extends. */
+  /** Kind of the current block. Unsigned text of the same kind extends the block. */
   #open: 'text' | 'thinking' | undefined
   /** Arguments of the last block, if streamed individually. */
   #streamedCall: PartialArguments | undefined
@@ -98,7 +98,7 @@ export class GeminiDecoder implements StreamDecoder {
   readonly #grounding: Grounding
   readonly #unknown: UnknownFields
   #hasOthers = false
-  /** Continues a response that exceeds the limit of one request. */
+  /** Token that continues a response that exceeds the limit of one request. */
   #continuation: unknown
 
   constructor({ answerTool }: Pick<EncodedCall, 'answerTool'>, context: DecoderContext) {
@@ -123,7 +123,7 @@ export class GeminiDecoder implements StreamDecoder {
   end(): void {
     const wasBlocked = this.#isBlocked
     this.#frames.end()
-    // A blocked prompt is final, but a broken connection can be retried without cost. Therefore a block counts only in a complete frame.
+    // A blocked prompt is final, but a retry after a broken connection is free. Therefore, a block counts only in a complete frame.
     this.#isBlocked = wasBlocked
   }
 
@@ -152,7 +152,7 @@ export class GeminiDecoder implements StreamDecoder {
     else delete message.providerState
   }
 
-  /** Returns a paused message, which the same request with the token continues. The sources so far were already emitted. */
+  /** Returns a paused message. The same request with the token continues it. The sources received so far were already emitted. */
   #paused(continuationToken: string): AssistantMessage {
     const message = this.builder.finish('paused', this.#counts.usage)
     message.providerState = this.#own({ ...message.providerState?.payload, continuationToken })
@@ -295,7 +295,7 @@ export class GeminiDecoder implements StreamDecoder {
     else this.builder.toolArguments(key, typeof call.args === 'string' ? JSON.stringify(call.args) : textOfArguments(call.args ?? {}))
   }
 
-  /** Ends an incomplete call with invalid JSON, so that the call does not run. */
+  /** Makes the arguments of an incomplete call invalid JSON, so that the call does not run. */
   #closeCut(): void {
     const cut = this.#streamedCall
     if (cut !== undefined) this.builder.toolArguments(this.#blocks, cut.toJson().slice(0, -1))
@@ -312,7 +312,7 @@ export class GeminiDecoder implements StreamDecoder {
   }
 }
 
-/** Returns whether a candidate is the first one. Others are ignored. */
+/** Returns whether a candidate is the first candidate. The decoder ignores all others. */
 function isOurs(candidate: GeminiCandidate): boolean {
   return (indexIn(candidate.index) ?? 0) === 0
 }

@@ -19,7 +19,7 @@ const steps = /\.([^.[\]]+)|\[(\d+)\]|\[(?:'([^']*)'|"([^"]*)")\]/g
  * path are dropped, and the call is marked incomplete.
  */
 export class PartialArguments {
-  // Has no prototype, so that no path can modify one.
+  // Create the root without a prototype, so that no path can modify a prototype.
   readonly #root: Record<string, unknown> = Object.create(null)
   /** Whether an argument was dropped. */
   isIncomplete = false

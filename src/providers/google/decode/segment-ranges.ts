@@ -4,7 +4,7 @@ import type { TextRange } from '../../../contract/message/content.ts'
 export interface Segment {
   start: number
   end: number
-  /** The text that the segment claims to cover. */
+  /** The segment's text as reported by the API. */
   quote: string
   part: number
 }
@@ -16,9 +16,9 @@ const maxSearches = 200
  * Converts segments to ranges of `text` in UTF-16 units, in one pass.
  *
  * **Contract**
- * - A segment's position is relative to its part (`partStarts`, by part index) or to the whole text. The segment's text determines which.
- *   Without text, positions in parts other than the first are relative to the part.
- * - A segment whose position does not match its text is moved to the first occurrence of that text.
+ * - A segment's position is relative to its part (`partStarts`, by part index) or to the whole text. The segment's text decides between the
+ *   two. Without text, positions in parts other than the first are relative to the part.
+ * - If a segment's position does not match its text, uses the first occurrence of the text.
  * - A segment that ends beyond the text, and whose text does not occur, has no range.
  */
 export function segmentRanges(

@@ -17,7 +17,7 @@ export const pictures: readonly string[] = ['image/png', 'image/jpeg', 'image/gi
 /** Document types that models with document input accept. */
 export const picturesAndPdf: readonly string[] = [...pictures, 'application/pdf']
 
-/** Capabilities of a model that does not think and accepts everything else. */
+/** Default capabilities for a model without thinking. */
 export const plain: ModelCapabilities = {
   thinking: 'none',
   efforts: [],
@@ -32,15 +32,13 @@ export const plain: ModelCapabilities = {
   jsonSchema: true,
 }
 
-/**
- * Returns the capabilities of `model`: its row in `table`, otherwise `newest`, overridden by `model.capabilities`.
- */
+/** Looks up the capabilities of `model` in `table`, or uses `newest` for an unknown id. `model.capabilities` takes precedence. */
 export function capabilitiesOf(model: ModelConfig, table: readonly CapabilityRow[], newest: ModelCapabilities): ModelCapabilities {
   const row = table.find(({ ids }) => ids.test(model.id))
   return { ...(row?.capabilities ?? newest), ...definedFields(model.capabilities) }
 }
 
-/** Maximum response tokens for an unknown model if the provider requires a limit. All models of the family accept this value. */
+/** Response limit for an unknown model if the provider requires a limit. All models in the family accept this value. */
 const cautiousLimit = 8192
 
 /** Returns the maximum response tokens for a provider that requires a limit. */
@@ -49,15 +47,15 @@ export function outputLimit({ model, maxTokens }: StreamRequest, { maxOutputToke
 }
 
 /**
- * Returns the maximum response tokens for a provider with its own default. `undefined` sends none. Does not send the model's own limit,
- * because providers count the requested limit toward the tokens per minute.
+ * Returns the maximum response tokens for a provider that has its own default. If it is `undefined`, the request contains no limit. Ignores
+ * the model's own limit, because providers count the requested limit toward the tokens per minute.
  */
 export function statedLimit({ model, maxTokens }: StreamRequest, { maxOutputTokens = Infinity }: ModelCapabilities): number | undefined {
   if (maxTokens !== undefined) return maxTokens
   return model.maxTokens > 0 && model.maxTokens < maxOutputTokens ? model.maxTokens : undefined
 }
 
-/** Capabilities of a model as plain data. Each protocol extends them. */
+/** A model's capabilities as plain data. Each protocol extends them. */
 export interface ModelProfile {
   capabilities: ModelCapabilities
   /** Response formats that the provider can enforce. */
@@ -66,14 +64,14 @@ export interface ModelProfile {
   toolSchemas: SchemaDialect
   /** Form of tool call ids that the provider accepts. */
   callIds: CallIdRule
-  /** File limits of one message. */
+  /** File limits for one message. */
   files?: FileLimits
   /** URLs that the provider fetches, regardless of media type. */
   fetches?: RegExp
-  /** Text files are sent as documents if citations are requested. */
+  /** Whether text files are sent as documents if citations are requested. */
   citesText?: boolean
   /** Media types that can be sent inline. Default: all that the model accepts. */
   inline?: readonly string[]
-  /** The provider can pause a response, and continues it if it is the last message in a request. */
+  /** Whether the provider can pause a response, and continues it if it is the last message in a request. */
   pauses?: boolean
 }

@@ -60,10 +60,10 @@ function addBudget(fields: JsonObject, request: StreamRequest, asked: number, ha
   if (budget > (request.thinkingBudget ?? budget)) adjusted(request, `thinkingBudget raised from ${asked} to ${budget}`, warnings)
   const wanted = Number(fields.max_tokens)
   if (wanted <= budget) {
-    // The limit is below the minimum of every model with budgets.
+    // The limit is below the minimum thinking budget of every model.
     fields.max_tokens = budget + Math.min(wanted, answerRoom)
     const raised = `max_tokens raised from ${wanted} to ${fields.max_tokens}: it must exceed the thinking budget of ${budget}`
-    // A default is not an explicit setting, so it causes no warning.
+    // The caller did not set a limit explicitly, so do not warn.
     adjusted(request.maxTokens === undefined ? {} : request, raised, warnings)
   }
   fields.thinking = { type: 'enabled', budget_tokens: budget, ...displayOf(request) }

@@ -26,7 +26,7 @@ import {
 } from './slots.ts'
 import { nameIn, textIn } from './wire-value.ts'
 
-/** Blocks of one response, for lookups by block operations. */
+/** Maximum blocks in one response. Block operations search them. */
 const maxBlocks = 10_000
 
 /**
@@ -40,17 +40,20 @@ const maxBlocks = 10_000
  * - Ids are unique within the message. Replaces missing and repeated ids with generated ids.
  * - Ignores empty fragments. A fragment that is not a string fails the call.
  * - More than 16 Mi characters of arguments fail the call with `ProviderError`.
- * - If a call never gets a name, none of the calls runs, because its arguments may belong to another call.
+ * - If one call never gets a name, no call runs, because the arguments of the unnamed call may belong to another call.
  * - Unknown content becomes an opaque block (`unknown`). `warn` reports content that could not be preserved.
- * - The codec chooses the keys, which all block kinds share.
+ * - The codec chooses the block keys. All block kinds share one key space.
  * - The end of the message closes every block. A running provider-executed tool fails, unless the provider continues it (see `keepsTools`).
- * - A call of `answerTool` (see `answerByTool`) contains the response. The arguments of the call become a text block instead.
+ * - Converts a call to `answerTool` (see `answerByTool`) to a text block with the call's arguments, which are the response.
  */
 export class AssistantBuilder {
   readonly message: AssistantMessage
   /** The encoder's warnings, reported with `start`. */
   warnings: readonly string[] = []
-  /** The provider continues its tools after receiving tool results, so a response that stops with `toolUse` leaves them open. */
+  /**
+   * Whether the provider continues its own tools after it receives tool results. A response that stops with `toolUse` then leaves them
+   * open.
+   */
   keepsTools = false
   readonly #emit: (event: StreamEvent) => void
   readonly #answerTool: string | undefined
@@ -70,7 +73,7 @@ export class AssistantBuilder {
   #usage: Usage | undefined
   #started = false
 
-  /** `continues`: the partial response that the provider paused, which grows further. */
+  /** `continues` is the response that the provider paused. New fragments extend it. */
   constructor(model: ModelConfig, emit: (event: StreamEvent) => void, answerTool?: string, continues?: AssistantMessage) {
     this.#emit = emit
     this.#answerTool = answerTool
@@ -80,7 +83,7 @@ export class AssistantBuilder {
     if (continues !== undefined) this.#goOn(continues)
   }
 
-  /** Open provider-executed tools end in the same block. */
+  /** Continues a paused response. An open provider-executed tool ends in the block in which it began. */
   #goOn(message: AssistantMessage): void {
     message.stopReason = 'stop'
     message.content.forEach((block, index) => {
@@ -88,7 +91,7 @@ export class AssistantBuilder {
     })
   }
 
-  /** Records usage as it is reported, so that a message that fails later still has its cost. */
+  /** Records the usage reported so far, so that a message that fails later still has a cost. */
   counts(usage: Usage): void {
     if (this.#usageBefore === undefined) this.message.usage = usage
     else this.#usage = usage
@@ -119,12 +122,12 @@ export class AssistantBuilder {
     if (!this.#slots.has(key)) this.#waiting.set(key, kind)
   }
 
-  /** Ends a block. Without content, no block is created. */
+  /** Ends a block. Creates no block if there was no content. */
   ends(key: BlockKey): void {
     this.#waiting.delete(key)
   }
 
-  /** Changes the key of the block that began as `from` to `to`, the key of its content. */
+  /** Renames a block that began under the key `from` to `to`, the key of its content. */
   beganAs(from: BlockKey, to: BlockKey): void {
     const slot = this.#slots.get(from)
     renameWaiting(this.#waiting, from, to)
@@ -201,7 +204,7 @@ export class AssistantBuilder {
     return shown?.type === 'serviceTool' ? shown : undefined
   }
 
-  /** Preserves unknown content. `kind` is the provider's name for it. Warns once per kind, with its `fate`. */
+  /** Preserves unknown content. `kind` is the provider's name for it. Warns once per kind. `fate` says what happens to the content. */
   unknown(key: BlockKey, kind: string, providerState: ProviderState, fate = 'sent back to that provider'): void {
     this.whole(key, { type: 'opaque', kind, providerState })
     this.warn(`The provider sent content of the unknown type "${kind.slice(0, 60)}". The content is kept and ${fate}.`)
@@ -278,7 +281,7 @@ export class AssistantBuilder {
     if (slot?.kind === 'toolCall' && slot.raw.trim() === '') slot.isCut = true
   }
 
-  /** Returns the text or arguments of a block so far. Empty if it does not exist. */
+  /** Returns a block's text or arguments so far. Returns an empty string if the block does not exist. */
   written(key: BlockKey): string {
     const slot = this.#slots.get(key)
     if (slot?.kind === 'text') return slot.block.text
@@ -296,7 +299,7 @@ export class AssistantBuilder {
 
   /** Attaches opaque state to the block of `key`, or to a new empty block of kind `opens`. */
   setProviderState(key: BlockKey, state: ProviderState, opens: 'thinking' | 'text' = 'thinking'): void {
-    // A call's state does not apply to the text that the call became.
+    // The call became text, so drop the state of the call.
     if (key === this.#answerKey) return
     const slot = this.#find(key) ?? (opens === 'text' ? this.#add(key, emptySlots.text()) : this.#thinkingSlot(key))
     if (slot !== undefined && slot.kind !== 'ignored') slot.block.providerState = state
@@ -331,7 +334,7 @@ export class AssistantBuilder {
     this.message.usage = before === undefined ? usage : { ...combineUsage(before, usage), contextTokens: contextTokensOf(usage) }
   }
 
-  /** Keeps the content received before a failure. Calls count as truncated unless their arguments are complete. */
+  /** Completes the message after a failure with the content received so far. Calls with incomplete arguments count as truncated. */
   fail(stopReason: 'error' | 'aborted', errorMessage: string): AssistantMessage {
     endCalls(this.#slots.values(), 0, this.#model, this.#emit)
     this.message.content = withToolsEnded(settled(this.message.content, this.#placed))
@@ -370,7 +373,10 @@ export class AssistantBuilder {
     return slot
   }
 
-  /** `opened` is the block of a call whose name arrived late and that was not emitted yet. Drops a second call of the answer tool. */
+  /**
+   * Converts a call to the answer tool to text. Drops a second call to the tool. `opened` is the call's block if its name arrived late and
+   * it was not emitted yet.
+   */
   #takeAnswer(key: BlockKey, opened: ToolCallSlot | undefined): void {
     if (this.#answerKey === key || (opened !== undefined && opened.block.name !== '')) return
     if (opened !== undefined || this.#answerKey !== undefined) {

@@ -3,7 +3,7 @@ import { isId } from '../../../contract/message/identity.ts'
 import type { AssistantMessage } from '../../../contract/message/message.ts'
 import type { AssistantBuilder } from './assistant-builder.ts'
 
-/** Decodes the bytes of one response into builder operations. Synchronous; one per call. */
+/** Decodes one response's bytes into builder operations, synchronously. */
 export interface StreamDecoder {
   readonly builder: AssistantBuilder
   /** Display name of the protocol's terminal event, such as `message_stop`. */
@@ -13,8 +13,8 @@ export interface StreamDecoder {
   /** Whether nothing relevant can follow, so that the call resolves. */
   readonly isDone: boolean
   /**
-   * Data still expected after the message is complete, awaited for 15 s after the last content, regardless of pings. With `content`, a
-   * connection that breaks before the end of the body is a failure. Default: nothing, with a wait of 2 s.
+   * Data that is still expected after the message is complete. The call waits 15 s after the last content for it, regardless of pings. With
+   * `content`, a connection that breaks before the end of the body is a failure. Default: no data, and a wait of 2 s.
    */
   readonly owed?: 'usage' | 'content' | undefined
   /** Number of content fragments, excluding pings and comments. */
@@ -51,7 +51,8 @@ export function isMarker(data: string): 'done' | 'blank' | undefined {
 }
 
 /**
- * Parses the JSON of one stream event of type `Event`; each field is checked before use. Throws `ProviderError` `network` for invalid JSON.
+ * Parses the JSON of one stream event. The result is unvalidated: check each field before use. Throws `ProviderError` `network` for invalid
+ * JSON.
  */
 export function parsedEvent<Event>(data: string, service: string): Event {
   try {
@@ -61,12 +62,12 @@ export function parsedEvent<Event>(data: string, service: string): Event {
   }
 }
 
-/** Returns a count, or `otherwise` if it is absent, negative, not a number or too large. */
+/** Returns a valid token count, or `otherwise` if the value is absent, negative, not a number or too large. */
 export function tokenCount(value: unknown, otherwise = 0): number {
   return typeof value === 'number' && value >= 0 && value <= maxTokens ? value : otherwise
 }
 
-/** Returns a count from a later report. A zero or invalid count never replaces an earlier count. */
+/** Returns the count from a later report. Returns the earlier count if the later count is zero or invalid. */
 export function laterCount(value: unknown, before: number): number {
   return tokenCount(value) || before
 }
@@ -79,12 +80,12 @@ export function reportedCost(value: unknown): number | undefined {
 /** Limits counts so that sums stay exact. */
 const maxTokens = 2 ** 48
 
-/** Sets the responding model. The last value wins. Values that are not strings are ignored. */
+/** Sets the responding model. The last value wins. Ignores values that are not strings. */
 export function fellBackTo(message: AssistantMessage, responseModel: unknown): void {
   if (isId(responseModel)) message.responseModel = responseModel
 }
 
-/** Error for a stream with a second message, because it is unclear which message is the response. */
+/** Creates the error for a stream with a second message: it is unclear which message is the response. */
 export function secondMessage(service: string): ProviderError {
   return new ProviderError(
     'network',
@@ -93,8 +94,8 @@ export function secondMessage(service: string): ProviderError {
 }
 
 /**
- * Handles a response that filled the context window, which counts as a prompt overflow, so that the caller can shorten the history and
- * retry. `message` describes it. Throws `ProviderError` `contextOverflow` if there is no output.
+ * Marks a response that filled the context window as a prompt overflow, so that the caller can shorten the history and retry. Throws
+ * `ProviderError` `contextOverflow` if there is no output.
  */
 export function filledContext(message: AssistantMessage): AssistantMessage {
   const text = 'The response does not fit the context window after the prompt. Shorten or compact the conversation.'

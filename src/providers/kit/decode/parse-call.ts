@@ -8,7 +8,7 @@ import type { IgnoredSlot, Slot, ToolCallSlot } from './slots.ts'
 /** Maximum characters of one call. */
 export const maxArguments = 16 * 1024 * 1024
 
-/** Error for longer arguments. Not retryable, because the model would probably produce the same length again. */
+/** Creates the error for longer arguments. It is not retryable, because the model would probably produce the same length again. */
 export function tooLongArguments(): ProviderError {
   return new ProviderError(
     'api',
@@ -25,12 +25,12 @@ export function release(slot: ToolCallSlot, emit: (event: StreamEvent) => void):
   emit({ type: 'toolCallDelta', contentIndex: slot.index, toolCallId: id, toolName: name, delta })
 }
 
-/** Matches ids that every protocol accepts. For any other id, the call records the protocol that the id must be sent back to. */
+/** Matches ids that every protocol accepts. For any other id, the call records the protocol that issued it. */
 const plainId = /^[\w-]{1,40}$/
 
 /**
- * Ends the calls of one response when no more fragments can arrive. Assigns missing ids, emits buffered text, and parses the arguments.
- * From block `cutFrom` on, a call without argument text may have been truncated.
+ * Ends a response's calls when no more fragments can arrive. Assigns missing ids, emits buffered text, and parses the arguments. Starting
+ * with block `cutFrom`, a call without argument text may have been truncated.
  */
 export function endCalls(
   slots: Iterable<Slot | IgnoredSlot>,
@@ -60,8 +60,8 @@ export function endCalls(
 }
 
 /**
- * Returns arguments as text, because some providers send parsed values. Empty if there are none. A value that JSON would change (`1e400`,
- * `-0`) or cannot represent becomes invalid text, so the call does not run.
+ * Returns arguments as text, because some providers send parsed values. Returns an empty string if there are no arguments. A value that
+ * JSON would change (`1e400`, `-0`) or cannot represent becomes invalid text, so the call does not run.
  */
 export function textOfArguments(value: unknown): string {
   if (value === undefined || value === null) return ''

@@ -68,7 +68,7 @@ export function serviceKey(id: string): BlockKey {
   return `service tool ${id}`
 }
 
-/** A second call of the answer tool, which is dropped. */
+/** A second call to the answer tool. The builder drops it. */
 export interface IgnoredSlot {
   kind: 'ignored'
 }
@@ -84,8 +84,8 @@ export type BegunKind = 'text' | 'thinking'
 export type WaitingBlocks = Map<BlockKey, BegunKind>
 
 /**
- * Removes and returns the blocks that began before the block of `key`, which now receives its first fragment. They are inserted before it,
- * so that interleaved blocks keep their order.
+ * Removes and returns the blocks that began before the block with this key, which now receives its first fragment. The caller inserts them
+ * before it, so that interleaved blocks keep their order.
  */
 export function waitingBefore(waiting: WaitingBlocks, key: BlockKey): [BlockKey, BegunKind][] {
   const earlier: [BlockKey, BegunKind][] = []
@@ -106,8 +106,8 @@ export function renameWaiting(waiting: WaitingBlocks, from: BlockKey, to: BlockK
 }
 
 /**
- * Returns `content` with empty texts for the blocks of `placed` without content. Other blocks keep their index, and requests omit the empty
- * texts.
+ * Returns `content`, in which empty texts replace the blocks of `placed` that have no content. Other blocks keep their index, and requests
+ * omit the empty texts.
  */
 export function settled(content: Content[], placed: ReadonlySet<Content>): Content[] {
   return content.map((block) => (placed.has(block) && isEmpty(block) ? { type: 'text', text: '' } : block))
@@ -117,7 +117,7 @@ function isEmpty(block: Content): boolean {
   return block.type === 'thinking' && block.thinking === '' && block.signature === undefined && block.providerState === undefined
 }
 
-/** Returns an empty response of `model`. */
+/** Creates an empty response from `model`. */
 export function emptyAnswer(model: ModelConfig): AssistantMessage {
   return {
     role: 'assistant',

@@ -7,10 +7,10 @@ const maxName = 60
 const maxNames = 100
 
 /**
- * Warns about data that a decoder drops: unknown fields, and events of unknown types. Each name is reported once per response.
+ * Warns about data that a decoder drops: unknown fields, and events of unknown types. Reports each name once per response.
  *
  * **Contract**
- * - A field is reported if it contains text, or a non-empty list or object. Numbers and flags are reported only in events of unknown types.
+ * - Reports a field if it contains text, or a non-empty list or object. Reports numbers and flags only in events of unknown types.
  * - The decoder lists known fields, including those that it ignores intentionally.
  */
 export class UnknownFields {
@@ -41,7 +41,7 @@ export class UnknownFields {
     this.#builder.warn(`The provider sent the unknown field "${name.slice(0, maxName)}" in its response. The field was dropped.`)
   }
 
-  /** The number of names is limited. The last warning mentions the limit. */
+  /** Returns whether to report a name. Limits the number of names; the last warning mentions the limit. */
   #isNew(name: string): boolean {
     this.#reported ??= new Set()
     if (this.#reported.has(name) || this.#reported.size > maxNames) return false

@@ -2,7 +2,7 @@ import { isObject } from '../../../contract/json.ts'
 import { kindOf } from '../../../contract/shape/json-fault.ts'
 
 /**
- * Thrown for a value that the protocol does not allow, because unreadable content must not be dropped silently. `sendStreaming` adds the
+ * Thrown for a value that the protocol does not allow, so that a decoder never drops unreadable content silently. `sendStreaming` adds the
  * provider's name.
  */
 export class OddValue extends Error {
@@ -11,7 +11,10 @@ export class OddValue extends Error {
   }
 }
 
-/** Returns a text field. Empty if absent. Accepts a text part or a list of text parts. Throws `OddValue` for other values. */
+/**
+ * Returns a text field, or an empty string if it is absent. Accepts a text part or a list of text parts. Throws `OddValue` for other
+ * values.
+ */
 export function textIn(value: unknown, place: string): string {
   if (typeof value === 'string') return value
   if (Array.isArray(value)) return value.map((part) => partText(part, place)).join('')
@@ -31,9 +34,7 @@ export function objectIn<Fields extends object>(value: Fields | null | undefined
   return fields === undefined || isEmpty(fields) ? undefined : fields
 }
 
-/**
- * A faster {@link objectIn}, called for every delta. Treats values that are not objects as empty objects.
- */
+/** A faster {@link objectIn} for every delta. Treats values that are not objects as empty objects. */
 export function fieldsIn<Fields extends object>(value: Fields | null | undefined, place: string): Fields | undefined {
   if (isObject(value)) return value
   if (isNothing(value)) return undefined
@@ -45,12 +46,15 @@ export function objectOf<Fields extends object>(value: unknown): Fields {
   return (typeof value === 'object' && value !== null ? value : {}) as Fields
 }
 
-/** Returns the objects in a list field, without empty entries. Empty if absent. Throws `OddValue` for other values. */
+/**
+ * Returns the objects in a list field, without empty entries. Returns an empty list if the field is absent. Throws `OddValue` for other
+ * values.
+ */
 export function objectsIn<Fields extends object>(value: readonly (Fields | null)[] | null | undefined, place: string): readonly Fields[] {
   if (isNothing(value)) return []
   if (!Array.isArray(value)) throw new OddValue(`the list of ${place}`, value)
   const list: readonly (Fields | null)[] = value
-  // Copies only if an entry must be dropped, which is rare.
+  // Copy the list only if an entry must be dropped, which is rare.
   return list.every(isFields) ? list : list.flatMap((entry) => objectIn(entry, place) ?? [])
 }
 

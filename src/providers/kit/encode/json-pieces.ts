@@ -4,8 +4,8 @@ import { isSame } from '../history/beginnings.ts'
 const escapes = /\\(u[dD][89a-fA-F][0-9a-fA-F]{2}|.)/g
 
 /**
- * Returns JSON that every provider accepts. Lone surrogates, which are valid in JavaScript but not in a request body, become U+FFFD. Only
- * they are serialized as `\ud…` escapes, so only texts with such an escape are scanned.
+ * Returns JSON that every provider accepts. Replaces lone surrogates, which are valid in JavaScript but not in a request body, with U+FFFD.
+ * `JSON.stringify` writes only lone surrogates as `\ud…` escapes, so other texts need no scan.
  */
 export function toJson(value: unknown): string {
   const json = JSON.stringify(value)
@@ -15,8 +15,8 @@ export function toJson(value: unknown): string {
 }
 
 /**
- * Memoizes `make` per object. The value is released with the object. The value must depend only on the object, and the object must not
- * change afterwards. This is true for finished messages and tool definitions.
+ * Memoizes `make` per object. The cache releases a value together with its object. The value must depend only on the object, and the object
+ * must not change afterwards. This is true for finished messages and tool definitions.
  *
  * A request body concatenates such pieces, so each turn encodes only its new messages.
  */
@@ -44,14 +44,14 @@ export function toolsEncoder(encode: (tool: ToolDefinition) => string): (tools: 
   }
 }
 
-/** Number of parts before they are joined. */
+/** Number of parts at which they are joined. */
 const maxParts = 64
 /** Parts of at least this many characters, such as messages with files, are referenced instead of copied. */
 const longPart = 64 * 1024
 
 /**
- * Append-only text that is forked often. Joins parts in batches, which avoids flattening a growing rope at each call and copying everything
- * per part.
+ * Append-only text that is forked often. Joins its parts in batches. This avoids both flattening a growing rope at each call and copying
+ * the whole text for each part.
  */
 export class GrowingText {
   #joined = ''
@@ -112,7 +112,7 @@ const maxMarks = 4
 /** A part of a request that can contain a cache breakpoint. */
 type MarkedPart = 'cacheSystem' | 'cacheTools' | 'cacheMessages'
 
-/** Cache breakpoints of one request: up to the provider's limit, in the parts that the strategy selects. */
+/** Places a request's cache breakpoints: up to the provider's limit, in the parts that the strategy selects. */
 export class CacheMarks {
   readonly #mark: (blocks: string) => string
   readonly #cache: CacheStrategy

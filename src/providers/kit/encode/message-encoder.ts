@@ -13,20 +13,20 @@ export interface EncodedMessage extends JoinedBlocks {
   readonly after: string
   /** Number of documents among the blocks, if the provider numbers documents per conversation. */
   readonly documents?: number
-  /** Number of documents outside results, and number dropped because of the per-message limit. */
+  /** Number of documents outside tool results, and number of documents dropped because of the per-message limit. */
   readonly loose?: number
   readonly crowdedOut?: number
-  /** Created on first use. */
+  /** The content's hash, computed on first use. */
   hash?: Hash
 }
 
-/** Number of documents before a message: in the conversation, and outside results within the same wire message. */
+/** Number of documents before a message: in the conversation, and outside tool results within the same wire message. */
 export interface DocumentCount {
   before: number
   loose: number
 }
 
-/** Encoders of single messages for one provider. Results are cached per message. */
+/** Encodes single messages for one provider. Caches the results per message. */
 export interface MessageEncoder {
   encode(message: Message, documents: DocumentCount): EncodedMessage
   /** Encodes a response without thinking, for a changed prefix. */
@@ -41,8 +41,8 @@ const roleChange: Record<Role, Hash> = { user: { a: 1, b: 2 }, assistant: { a: 3
 /**
  * Writes the `messages` of Claude's protocols. Merges adjacent messages with the same role into one message that begins with the results.
  *
- * `head` contains the texts before the messages, for models that bind thinking to the prefix. Thinking with a different recorded prefix is
- * dropped. Without `head`, nothing is bound.
+ * `head` contains the texts before the messages, for models that bind thinking to the prefix. Drops thinking that was recorded with a
+ * different prefix. Without `head`, keeps all thinking.
  */
 export class TurnWriter implements HistoryWriter {
   readonly #encoder: MessageEncoder
@@ -126,7 +126,7 @@ export class TurnWriter implements HistoryWriter {
     return media === undefined ? `[${before}${this.#middle}${end}]}]` : `[${before}${media.before}${put(media.end)}${end}]}]`
   }
 
-  /** The prefix that a response is bound to. Absent if the model does not bind responses. */
+  /** Hash of the prefix that the next response belongs to. Absent if the model does not bind thinking to a prefix. */
   get prefixHash(): string | undefined {
     return this.#prefix === undefined ? undefined : hashToString(this.#prefix)
   }
@@ -176,10 +176,10 @@ function hashOf(encoded: EncodedMessage): Hash {
   return encoded.hash
 }
 
-/** Returns the wire blocks for a block. `at` is its index. */
+/** Returns the wire blocks for a block. `at` is the block's index. */
 type BlockEncoder = (block: Content, at: number) => readonly JsonObject[]
 
-/** Encodes the blocks of `content` with `encode`. Removes thinking that would end up last because of dropped blocks. */
+/** Encodes the blocks in `content` with `encode`. Removes thinking that would be last because later blocks were dropped. */
 export function joinBlocks(content: readonly Content[], encode: BlockEncoder): EncodedMessage {
   const blocks: string[] = []
   const media = new Map<number, MediaBlock>()

@@ -27,7 +27,7 @@ export interface Failure {
   credential?: string | readonly string[]
   /** Whether the backend responds with 400 and no body if the prompt is too long (Cerebras, Mistral). */
   emptyBodyIsOverflow?: boolean
-  /** Returns the caller's probable mistake, based on the error code and the provider's message. */
+  /** Describes the caller's probable mistake, based on the error code and the provider's message. */
   hint?: RefusalHint | undefined
 }
 
@@ -41,7 +41,7 @@ const ofKeys = /key|token|secret|credential/i
  * Returns the error for a provider's rejection.
  *
  * **Contract**
- * - Checks throttling before overflow ("too many tokens" matches both), then keys, then the rest.
+ * - Checks for throttling before overflow ("too many tokens" matches both), then for key errors, then for all others.
  * - Retryable: 408, 409, 425, 429, 5xx and their error names in streams, unless `x-should-retry` overrides it. Never retryable: 402,
  *   exhausted quotas and spend limits.
  * - Quotes at most 500 characters of the provider's message, without the key. Does not quote a message about the key.
@@ -100,8 +100,8 @@ function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, creden
 }
 
 /**
- * Returns at most 500 characters of the provider's message on one line, without the key, with a final period. Truncates before and after
- * redaction, because an echo may be long and the rest of a truncated key must still be recognized.
+ * Quotes at most 500 characters of the provider's message on one line, with a redacted key and a final period. Truncates before and after
+ * redaction: an echo may be long, and a truncated key must still be redacted.
  */
 function quote(text: string, credential: Failure['credential']): string {
   const line = namedPage(text.slice(0, maxRead).replace(/\s+/g, ' ').trim())

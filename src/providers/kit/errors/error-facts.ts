@@ -11,13 +11,13 @@ export interface ErrorFacts {
   param?: string
   /** Error types and codes, for matching. */
   names: string
-  /** Too many requests or tokens per minute, by status or error name; AWS also throttles with 400. */
+  /** Whether the status or error name reports too many requests or tokens per minute. AWS also throttles with 400. */
   isThrottled: boolean
-  /** The key is invalid, although the status does not show it. */
+  /** Whether the key is invalid although the status does not say so. */
   isBadKey: boolean
-  /** The model does not exist, although the status does not show it. Retries are useless. */
+  /** Whether the model does not exist although the status does not say so. Retries are useless. */
   isMissingModel: boolean
-  /** Waiting does not help: a quota, credit or spend limit was reached. */
+  /** Whether a quota, credit or spend limit was reached, so that a retry after a delay is useless. */
   isExhausted: boolean
   /** Google's `RetryInfo.retryDelay`, such as `34s`. */
   retryDelay?: string
@@ -104,7 +104,7 @@ const badKey =
 const missingModel =
   /\bmodel\b.{0,100}\b(not found|does not exist|doesn.t exist)|\b(no such|unknown) model\b|(model|deployment)[_-]?not[_-]?found/i
 
-/** The last pattern is Google's daily quota, for which the proposed wait is useless. */
+/** The last pattern matches Google's daily quota, for which the suggested retry delay is useless. */
 const exhausted =
   /insufficient_quota|spend_limit_reached|billing_error|credit balance is too low|billing_not_active|"quotaId":\s*"[^"]*PerDay/
 
@@ -155,7 +155,7 @@ export function readErrorFacts(body: unknown, httpStatus: number | undefined, ty
   return facts
 }
 
-/** Returns the message of the provider behind a router, because OpenRouter's own message contains no details. */
+/** Returns the message from the provider behind OpenRouter, because OpenRouter's own message contains no details. */
 function upstreamText({ raw, provider_name: name }: Fields): string {
   const body = typeof raw === 'string' ? raw : raw === undefined || raw === null ? '' : jsonText(raw)
   if (body === '') return ''
@@ -171,7 +171,7 @@ function parse(text: string): unknown {
   return parsedJson(data === '' ? text : data)
 }
 
-/** Ignores a value nested too deep for the stack. */
+/** Returns a value as JSON. Ignores a value that is nested too deeply for the stack. */
 function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? ''
@@ -180,7 +180,7 @@ function jsonText(value: unknown): string {
   }
 }
 
-/** Google sometimes wraps the error in an array. */
+/** Returns the fields of an error object. Google sometimes wraps the error in an array. */
 function fieldsOf(value: unknown): Fields {
   const one: unknown = Array.isArray(value) ? value[0] : value
   // Every property is validated before use.

@@ -8,7 +8,7 @@ import { StreamRefusal } from '../decode/decoder.ts'
 import { OddValue } from '../decode/wire-value.ts'
 import { classifyError, type Failure } from './classify.ts'
 
-/** Progress of a call before the failure. */
+/** How far a call proceeded before it failed. */
 export type Stage = 'open' | 'refused' | 'read' | 'decode'
 
 /** Facts about a failed call. */
@@ -26,8 +26,8 @@ export interface FailedCall {
 }
 
 /**
- * Returns the `ProviderError` of a failed call, with the received message as `partial`. The signal identifies an abort, because engines
- * differ in what an aborted fetch throws.
+ * Creates the `ProviderError` for a failed call, with the received message as `partial`. Detects an abort by the signal, because engines
+ * throw different errors from an aborted fetch.
  */
 export function toProviderError(call: FailedCall): ProviderError {
   const { decoder, secrets } = call.exchange
@@ -46,7 +46,7 @@ export function toProviderError(call: FailedCall): ProviderError {
 function causeOf({ exchange, stage, error, response, body, stall }: FailedCall): ProviderError {
   const { service, signal } = exchange
   if (signal.aborted) return new ProviderError('cancelled', `The call to ${amid(service)} was cancelled: ${errorText(signal.reason)}`)
-  // Also applies if the rejection body never ended, because the status suffices.
+  // This also handles a rejection whose body never ended, because the status is sufficient.
   if (stage === 'refused' && response !== undefined) return refused(exchange, response, body ?? '')
   if (stall !== undefined) return stalled(service, stall)
   if (error instanceof StreamRefusal) return classifyError(failureFrom(exchange, error.body))
@@ -65,7 +65,7 @@ function causeOf({ exchange, stage, error, response, body, stall }: FailedCall):
   return isRefusedHere(error, exchange.call.url) ? notRunning(exchange) : unreachable(exchange, text, error)
 }
 
-/** Retried only once, because the provider may have processed and billed the request. */
+/** Creates the error for a stall. Such a call is retried only once, because the provider may have processed and billed the request. */
 function stalled(service: string, stall: string): ProviderError {
   return new ProviderError('network', `${service} ${stall}. Raise that limit in the model factory, or set it to false.`, {
     maxRetries: 1,
@@ -99,7 +99,7 @@ export function redirected(service: string, status: number): ProviderError {
   )
 }
 
-/** The connection was refused on this machine, so neither the browser nor the network is the cause, and waiting does not help. */
+/** Returns whether this machine refused the connection. Then neither the browser nor the network is the cause, and a retry is useless. */
 function isRefusedHere(error: unknown, url: string): boolean {
   const { code, cause }: { code?: unknown; cause?: { code?: unknown } } = Object(error)
   const isRefused = code === 'ECONNREFUSED' || code === 'ConnectionRefused' || Object(cause).code === 'ECONNREFUSED'
@@ -122,7 +122,7 @@ function notRunning({ service, call }: Exchange): ProviderError {
 
 function unreachable({ service, call, browserHint }: Exchange, text: string, error: unknown): ProviderError {
   const advice = `; in a browser the provider may refuse calls from other origins: set baseUrl to a proxy${browserHint === undefined ? '' : `, ${browserHint}`}`
-  // Browsers do not report why a call failed. If there is a reason, this is not a browser.
+  // Browsers never report why a call failed, so an error with a cause comes from another runtime.
   const elsewhere = error instanceof Error && error.cause instanceof Error ? '' : advice
   return new ProviderError(
     'network',
@@ -140,7 +140,10 @@ function incomplete({ service, decoder }: Exchange, response: Response | undefin
   return new ProviderError('network', `The response of ${amid(service)} ended without ${decoder.terminal}${was}.`)
 }
 
-/** Node puts the reason ("connect ECONNREFUSED …") into the cause. Engines may quote the URL, whose query and user info may be secrets. */
+/**
+ * Returns the reason of a transport error without the URL, whose query and user info may be secrets. Node puts the reason ("connect
+ * ECONNREFUSED …") into `cause`.
+ */
 function transportText(error: unknown, url: string): string {
   const cause = error instanceof Error ? error.cause : undefined
   const text = cause instanceof Error && cause.message !== '' ? `${errorText(error)} (${cause.message})` : errorText(error)

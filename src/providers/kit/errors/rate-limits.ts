@@ -3,7 +3,8 @@ import type { RateLimit, RateLimited, RateLimits } from '../../../contract/model
 import { clockOf, untilMs } from './retry-after.ts'
 
 /**
- * Headers of each limit. `*` is `limit`, `remaining` or `reset`. The first header present applies. Gemini and Bedrock send none.
+ * Header names for each limit. `*` is `limit`, `remaining` or `reset`. The first header that is present applies. Gemini and Bedrock send no
+ * such headers.
  */
 const headerNames: readonly (readonly [limited: RateLimited, names: readonly string[]])[] = [
   // Anthropic · OpenAI, Azure, Groq and compatible providers · Cerebras · OpenRouter
@@ -38,7 +39,7 @@ function limitsIn(stated: ReadonlyMap<string, string>, clock: number): RateLimit
   return Object.keys(limits).length === 0 ? undefined : limits
 }
 
-/** Ignores a reset without a limit. Azure sends it with a limit of -1, which means no limit. */
+/** Returns one limit. Ignores a reset time without a limit: Azure sends one with the limit -1, which means no limit. */
 function limitOf(stated: ReadonlyMap<string, string>, name: string, clock: number): RateLimit | undefined {
   const part = (word: string) => stated.get(name.replace('*', word))
   const limit = count(part('limit'))

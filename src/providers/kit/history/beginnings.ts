@@ -11,13 +11,13 @@ export interface Beginning {
  *
  * **Contract**
  * - A prefix matches a history only if the history contains all of its messages unchanged (by identity) at the same positions.
- * - A prefix is cached on its last message and released with it. The cache does not retain conversations.
+ * - Caches a prefix on its last message and releases it with that message. The cache does not retain conversations.
  */
 export class Beginnings<Known extends Beginning> {
   readonly #byLast = new WeakMap<Message, Known>()
 
   /**
-   * Removes and returns the longest prefix of `messages` with at most `end` messages that `fits`. Each entry is used once, because the
+   * Removes and returns the longest cached prefix of `messages` that `fits` and has at most `end` messages. Removes the entry, because the
    * caller extends it.
    */
   take(messages: readonly Message[], end: number, fits?: (known: Known) => boolean): Known | undefined {

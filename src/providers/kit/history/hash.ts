@@ -52,7 +52,8 @@ export function legalId(allowed: string, maxLength: number): (id: string) => str
 }
 
 /**
- * Id rules of providers: letters, digits, `_` and `-`; any visible character; or nine letters and digits. The number is the maximum length.
+ * Rules for tool call ids: letters, digits, `_` and `-`; any visible character; or nine letters and digits. The number is the maximum
+ * length.
  */
 export type CallIdRule = 'word64' | 'visible40' | 'visible64' | 'visible256' | 'nineChars'
 
@@ -72,7 +73,7 @@ export function nineChars(id: string): string {
 
 const illegalInName = /[^a-zA-Z0-9_-]/g
 
-/** Returns a tool name of at most 64 letters, digits, `_` and `-`, because a name invented by a model may be invalid. */
+/** Converts a tool name to at most 64 letters, digits, `_` and `-`, because a model can invent an invalid name. */
 export function legalName(name: string): string {
   return name.replace(illegalInName, '_').slice(0, 64) || 'unknown'
 }

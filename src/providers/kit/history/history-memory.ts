@@ -53,7 +53,7 @@ export class HistoryMemory<Writer extends HistoryWriter> {
     const known = this.#beginnings.take(messages, end, (written) => isSame(written.head, head, head.length))
     const written = known === undefined ? undefined : this.#goOn(known, messages, end)
     if (written !== undefined) return written
-    // Settles nothing, because a late result belongs before the settled part.
+    // Settle no messages, because a late result belongs before the settled messages.
     return this.#goOn(this.#nothing(head), messages, end) ?? this.#whole(messages, head)
   }
 
@@ -61,7 +61,7 @@ export class HistoryMemory<Writer extends HistoryWriter> {
     return { messages: [], head, walk: new HistoryWalk(this.#target), writer: this.#begin(head) }
   }
 
-  /** Settles everything before `end` and writes the rest for this request only. Returns `undefined` if a result arrives too late. */
+  /** Settles all messages before `end` and writes the rest for this request only. Returns `undefined` if a result arrives too late. */
   #goOn(known: Written<Writer>, messages: readonly Message[], end: number): WrittenHistory<Writer> | undefined {
     const { walk, writer } = known
     walk.truncate()
@@ -80,7 +80,7 @@ export class HistoryMemory<Writer extends HistoryWriter> {
     return closed(rest, settled, writer.fork())
   }
 
-  /** Writes the history without settling anything, so that no result is too late. */
+  /** Writes the history without settling any message, so that no result is too late. */
   #whole(messages: readonly Message[], head: readonly string[]): WrittenHistory<Writer> {
     const { walk, writer } = this.#nothing(head)
     addAll(walk, messages)

@@ -56,7 +56,7 @@ const noResponse: AssistantMessage = {
   timestamp: 0,
 }
 
-/** Placeholder for the result of a call until it arrives, or can no longer arrive. */
+/** Placeholder for a call's result, until the result arrives or can no longer arrive. */
 const awaited: ToolResultMessage = { role: 'toolResult', toolCallId: '', toolName: '', content: [], isError: true, timestamp: 0 }
 const missingResult = perObject(noResult)
 
@@ -79,7 +79,7 @@ export class HistoryWalk {
   isLate = false
   /** Dropped media, with reasons. */
   leftOut: ReadonlySet<string>
-  /** The aborted last response, until the next message determines which parts to keep. */
+  /** The last response if it was aborted. The next message determines which parts to keep. */
   #stopped: AssistantMessage | undefined
   /** Whether only failures arrived since the last prompt. */
   #hasFailed = false
@@ -130,7 +130,7 @@ export class HistoryWalk {
     this.#addCleaned(message)
   }
 
-  /** The user continues after an aborted response. */
+  /** Keeps the text of an aborted response, because a user message follows. */
   #keepStopped(): void {
     const stopped = this.#stopped
     this.#stopped = undefined
@@ -157,7 +157,7 @@ export class HistoryWalk {
     if (left.some((warning) => !this.leftOut.has(warning))) this.leftOut = new Set([...this.leftOut, ...left])
   }
 
-  /** Ends the history. */
+  /** Ends the history: adds missing results, and a user message if the history would otherwise end with a response. */
   close(): void {
     this.#fillIn()
     if (this.list.length === 0) this.list.push(opening)

@@ -59,8 +59,8 @@ export function targetOf(
 }
 
 /**
- * Returns whether `target` accepts `message` unchanged: text, or a response from the same model. A cheap check that covers most messages.
- * `cleanMessage` handles the others and may also return them unchanged.
+ * Returns whether `target` accepts `message` unchanged: text, or a response from the same model. This check is cheap and covers most
+ * messages. `cleanMessage` handles all others, and may also return them unchanged.
  */
 export function isTakenAsIs(message: Message, target: NormaliseTarget): boolean {
   const { role, content } = message
@@ -78,7 +78,7 @@ export function isTakenAsIs(message: Message, target: NormaliseTarget): boolean 
 function isPlain(block: Content, target: NormaliseTarget, isOwn: boolean): boolean {
   const { type, providerState } = block
   if (providerState !== undefined && !(isOwn && isStateOf(block, target))) return false
-  // A placeholder line for media needs `cleanMessage`, which adds a warning.
+  // Let `cleanMessage` handle a placeholder line for media, because it adds a warning.
   if (type === 'text') return block.text.trim() !== '' && !leftOutLines.has(block)
   if (type === 'toolCall') return isOwn && block.id !== '' && block.invalidArguments === undefined
   return type === 'thinking' && isOwn && target.keepsThinking(block)

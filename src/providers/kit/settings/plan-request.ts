@@ -17,8 +17,8 @@ export interface RequestPlan extends ToolPlan {
  *
  * **Contract**
  * - The response format takes precedence: if a tool receives the response, the choice `none` means only this tool.
- * - Without tools, no choice is sent, because providers reject it.
- * - If a call cannot be forced, only the named tool, or all tools, are declared.
+ * - Without tools, sends no tool choice, because providers reject it.
+ * - If the provider cannot force a call, declares only the named tool, or all tools.
  * - Adds changes to `warnings`. Throws `ProviderError`: `schemaMismatch` if the format cannot be enforced, `unsupported` for more tools
  *   than the provider accepts.
  */

@@ -88,14 +88,14 @@ function refusalOf(
 }
 
 /**
- * Warns that `what` is not sent; with `strict`, fails the call. `why` is the model-specific reason. Default: the provider has no field for
- * it.
+ * Warns that the request omits `what`; with `strict`, fails the call. `why` is the model-specific reason. Default: the provider has no
+ * field for it.
  */
 export function leaveOut(request: StreamRequest, what: string, why: string | undefined, warnings: string[]): void {
   adjusted(request, `${what} left out: ${request.model.id} ${why ?? 'is called by a protocol that has no field for it'}`, warnings)
 }
 
-/** Warns that a changed value is sent; with `strict`, fails the call. */
+/** Warns that the request contains a changed value; with `strict`, fails the call. */
 export function adjusted({ strict }: Pick<StreamRequest, 'strict'>, sentence: string, warnings: string[]): void {
   if (strict !== true) {
     warnings.push(sentence)
@@ -130,7 +130,7 @@ export function withModelSettings(request: StreamRequest): StreamRequest {
   return { ...request, ...of, ...settingsIn(request) }
 }
 
-/** Efforts of all providers, weakest first. Thinking levels have the same names. */
+/** All providers' efforts, weakest first. Thinking levels have the same names. */
 const ranks: readonly string[] = ['none', ...thinkingLevel.words.filter((level) => level !== 'off')]
 
 /**
@@ -173,7 +173,7 @@ export function withExtraFields(body: string, extra: JsonObject, own: readonly s
   return JSON.stringify(merged(parsed, extra, [...guardedFields, ...own].map(folded), ''))
 }
 
-/** `place` ends with a dot, unless it is empty. */
+/** Merges `over` into `under`. `place` is the path of both, with a final dot unless it is empty. */
 function merged(under: JsonObject, over: JsonObject, guards: readonly string[], place: string): JsonObject {
   const result: JsonObject = { ...under }
   for (const [key, value] of Object.entries(over)) {
@@ -189,7 +189,7 @@ function merged(under: JsonObject, over: JsonObject, guards: readonly string[], 
   return result
 }
 
-/** Providers accept names in camelCase and with underscores. */
+/** Normalizes a field name, because providers accept camelCase and underscores. */
 function folded(name: string): string {
   return name.replaceAll('_', '').toLowerCase()
 }

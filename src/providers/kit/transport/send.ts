@@ -11,10 +11,10 @@ import { type Patience, patienceOf, StallClock, withoutOwnTimeouts } from './sta
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
 
-/** Wait for trailing frames after the message is complete, regardless of pings; longer for promised data. */
+/** How long to wait for trailing frames after the message is complete, regardless of pings. Longer if the decoder expects more data. */
 const trailingMs = 2_000
 const owedMs = 15_000
-/** Maximum bytes and time for reading after the last event. Usually nothing follows. */
+/** Maximum bytes to read after the last event. Usually, nothing follows. */
 const maxDrainBytes = 64 * 1024
 const maxDrainMs = 1_000
 /** Maximum characters of an error body. */
@@ -25,8 +25,8 @@ const maxWhole = 16 * 1024 * 1024
 const maxAnswerBytes = 256 * 1024 * 1024
 const [openBrace, openBracket] = [0x7b, 0x5b]
 /**
- * Shared abort reason, because otherwise every call would create an exception with a stack. Callers never see it: see
- * {@link toProviderError}.
+ * Abort reason for all calls: a new exception with a stack for each call would be expensive. Callers never see it: see {@link
+ * toProviderError}.
  */
 const isOver = 'the call is over'
 
@@ -38,8 +38,8 @@ const isOver = 'the call is over'
  * - Rejects only with `ProviderError`: rejections (see `classifyError`), `network` for transport errors, stalls and a missing terminal
  *   event, `cancelled` when `signal` aborts. `partial` contains the message received so far, if it had started.
  * - Rejects redirects, because a key must not follow them.
- * - After success, reads the rest of the body in the background, so that the connection can be reused. The limits are 64 KiB, about 2 s and
- *   `signal`. Afterwards, and immediately on every other path, no timer or listener remains.
+ * - After success, reads the rest of the body in the background, so that the connection can be reused. Stops after 64 KiB, about 2 s, or
+ *   when `signal` aborts. Then removes all timers and listeners. On all other paths, removes them immediately.
  */
 export async function sendStreaming(exchange: Exchange): Promise<AssistantMessage> {
   const call = new Call(exchange)
@@ -55,7 +55,7 @@ export async function sendStreaming(exchange: Exchange): Promise<AssistantMessag
     throw call.failure(error)
   }
   void call.drain()
-  // The provider's own reason for stopping.
+  // The decoder reported why the response stopped.
   if (message.errorMessage !== undefined) message.errorMessage = withoutSecret(message.errorMessage, exchange.secrets())
   return message
 }
@@ -66,7 +66,7 @@ class Call {
   readonly #clock: StallClock
   readonly #failed: FailedCall
   #reader: Reader | undefined
-  /** Ends the wait for the response. */
+  /** Rejects the pending request. */
   #giveUp: ((reason: unknown) => void) | undefined
   /** Whether the body was fully read, so that there is nothing to cancel. */
   #hasEnded = false
@@ -122,7 +122,7 @@ class Call {
         else bytes += value.length
       }
     } catch {
-      // A broken connection does not matter, because the message is complete.
+      // The message is complete, so ignore a broken connection.
     }
     this.release()
   }
@@ -149,15 +149,15 @@ class Call {
     this.#cut()
   }
 
-  /** Races the fetch against the cut, because an injected fetch may ignore its signal. */
+  /** Races the request against an abort, because an injected fetch may ignore its signal. */
   #open(): Promise<Response> {
     const { call, transport } = this.#exchange
     const { signal } = this.#aborter
-    // A local variable, because fetch must not be called as a method of another object.
+    // Use a local variable, because fetch must not be called as a method of another object.
     const send = transport.fetch ?? fetch
     const isOurs = transport.fetch === undefined
     const own = isOurs ? withoutOwnTimeouts() : {}
-    // A copy of the headers, because an injected fetch may change its own, and redaction reads ours.
+    // Pass a copy of the headers: an injected fetch may change it, and redaction reads the original.
     const sent = call.media === undefined ? { headers: { ...call.headers }, body: call.body } : sentBody(call, call.media, isOurs)
     return new Promise((resolve, reject) => {
       this.#giveUp = reject
@@ -179,12 +179,12 @@ class Call {
       try {
         chunk = await reader.read()
       } catch (error) {
-        // Engines fail the body that a stall cuts.
+        // After a stall, the abort makes the read fail.
         if (decoder.isComplete && !signal.aborted && (decoder.owed !== 'content' || this.#aborter.signal.aborted)) return
         throw error
       }
       if (this.#aborter.signal.aborted) {
-        // Cut by the caller or by a stall. After the terminal event that is not a failure.
+        // The caller or a stall aborted the read. This is not a failure after the terminal event.
         if (signal.aborted || !decoder.isComplete) throw signal.reason
         return
       }
@@ -194,7 +194,7 @@ class Call {
       if (!isStream) {
         const first = chunk.value.find(isInk)
         isStream = first !== undefined
-        // Regardless of the content type: no event starts like that.
+        // Ignore the content type: no event starts with these bytes.
         if (first === openBrace || first === openBracket) return this.#readWhole(reader, chunk.value)
       }
       this.#push(chunk.value)
@@ -208,7 +208,7 @@ class Call {
     }
   }
 
-  /** Decodes bytes. Data after the end of the response is ignored, in the same packet or the next. */
+  /** Decodes bytes. Ignores data after the end of the response, in the same packet or the next. */
   #push(bytes: Uint8Array): void {
     const { decoder } = this.#exchange
     this.#failed.stage = 'decode'
@@ -220,7 +220,7 @@ class Call {
     this.#failed.stage = 'read'
   }
 
-  /** A provider that did not stream: the response is one JSON text, usually an error. */
+  /** Reads a response that is one JSON text instead of a stream, usually an error. */
   async #readWhole(reader: Reader, first: Uint8Array): Promise<void> {
     this.#clock.touch(false)
     const { decoder, service, transport } = this.#exchange
@@ -242,7 +242,7 @@ class Call {
     this.#failed.body = text ?? (await this.#readText(reader, maxErrorBody))
   }
 
-  /** A truncated frame cannot be read. A missing terminal event is the better error. */
+  /** Decodes the last frame. Ignores a truncated frame, because the error about the missing terminal event is clearer. */
   #end(): void {
     const { decoder } = this.#exchange
     this.#hasEnded = true
@@ -253,7 +253,10 @@ class Call {
     }
   }
 
-  /** Returns at most `most` characters of a body that is not a stream. Unreadable parts are dropped: the status is enough for an error. */
+  /**
+   * Returns at most `most` characters of a body that is not a stream. Drops unreadable parts, because the status is sufficient for an
+   * error.
+   */
   async #readText(reader: Reader | undefined, most: number, first?: Uint8Array): Promise<string> {
     const decoder = new TextDecoder()
     let text = decoder.decode(first, { stream: true })
@@ -268,7 +271,7 @@ class Call {
         text += decoder.decode(value, { stream: true })
       }
     } catch {
-      // A broken connection.
+      // Ignore a broken connection.
     }
     return text
   }

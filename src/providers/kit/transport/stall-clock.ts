@@ -28,10 +28,10 @@ export function patienceOf(given: Patience, limit: keyof Patience): number {
 const maxTickMs = 1000
 
 /**
- * Watches one response: calls `onStall` once with the reached limit.
+ * Watches one response. Calls `onStall` once, with the limit that was reached.
  *
- * Touching takes two stores and reads no clock. Time is counted in ticks of one timer, at least eight per shortest limit. Time while the
- * program is suspended (a sleeping laptop) does not count.
+ * `touch` takes two stores and reads no clock. Counts time in ticks of one timer, with at least eight ticks in the shortest limit. Does not
+ * count time during which the program is suspended (a sleeping laptop).
  */
 export class StallClock {
   #ticks = 0
@@ -39,7 +39,7 @@ export class StallClock {
   #contentAt = 0
   #hasBytes = false
   #hasContent = false
-  /** Tick at which waiting for trailing data ends. */
+  /** Tick at which to stop waiting for trailing data. */
   #endsAt = Number.POSITIVE_INFINITY
   readonly #firstTicks: number
   readonly #idleTicks: number
@@ -100,8 +100,8 @@ export class StallClock {
 }
 
 /**
- * Node's `fetch` fails after 300 s without headers or between two bytes. Calls share the process's connections with these limits disabled.
- * Other runtimes have no such limits.
+ * Returns fetch options that disable the timeouts of Node's `fetch`, which fails after 300 s without headers or between two bytes. Calls
+ * still share the process's connections. Other runtimes have no such timeouts.
  */
 export function withoutOwnTimeouts(): { dispatcher?: object } {
   const shared = nodeDispatcher()

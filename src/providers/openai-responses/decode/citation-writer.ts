@@ -10,8 +10,8 @@ import type { Annotations, OutputItem } from './output-items.ts'
  * Emits citations.
  *
  * **Contract**
- * - The API sends citations in events and again with the finished item. Each citation is emitted once, in the API's order.
- * - Ranges are in code points. A range beyond the current text is emitted once the text arrives.
+ * - The API sends citations in events and again with the finished item. Emits each citation once, in the API's order.
+ * - Ranges are in code points. Emits a range beyond the current text when the text arrives.
  */
 export class CitationWriter {
   readonly #builder: AssistantBuilder

@@ -22,8 +22,8 @@ export interface MissingPart extends WholePart {
  *
  * **Contract**
  * - Matches parts by text, not by index, because providers number deltas differently or split parts.
- * - If deltas and the item differ, the deltas win, because they were already emitted. A part is missing only if no streamed part matches
- *   it.
+ * - If deltas and the item differ, the deltas take precedence, because they were already emitted. A part is missing only if it matches no
+ *   streamed part.
  */
 export function missingParts(streamed: readonly StreamedPart[], whole: readonly WholePart[]): MissingPart[] {
   const parts = whole.filter(({ text }) => text !== '')

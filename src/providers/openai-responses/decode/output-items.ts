@@ -56,8 +56,8 @@ export function kindOf(type: string | undefined): ItemKind {
 }
 
 /**
- * Finds the items of one response by id, otherwise by `output_index`. Otherwise uses the last item. Some providers omit or repeat the
- * index, or change the id with every event.
+ * Finds a response's items by id, then by `output_index`. If neither matches, uses the last item. Some providers omit or repeat the index,
+ * or change the id with every event.
  */
 export class OutputItems {
   readonly list: OutputItem[] = []

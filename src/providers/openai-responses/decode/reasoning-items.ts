@@ -39,7 +39,7 @@ export class ReasoningItems implements ItemKindWriter {
     this.#keep(open, item)
   }
 
-  /** Azure may deliver encrypted reasoning only with this event. */
+  /** Reads encrypted reasoning from the finished response. Azure may send it only there. */
   repeat(open: OutputItem, item: WireItem): void {
     if (!open.isReplayable) this.#keep(open, item)
   }

@@ -22,7 +22,7 @@ const itemEvents = new Map<string, (writer: ItemWriter, event: ResponsesEvent) =
   ['response.function_call_arguments.delta', ({ call }, event) => call.argumentsDelta(event)],
   ['response.reasoning_summary_text.delta', ({ reasoning }, event) => reasoning.summary(event)],
   ['response.reasoning_text.delta', ({ reasoning }, event) => reasoning.reasoning(event)],
-  // Documented by the API and sent by compatible servers.
+  // The API documents these events, and compatible servers send them.
   ['response.reasoning.delta', ({ reasoning }, event) => reasoning.reasoning(event)],
   ['response.refusal.delta', ({ message }, event) => message.refusal(event)],
   ['response.output_text.annotation.added', ({ message }, event) => message.annotation(event)],
@@ -46,7 +46,7 @@ const known = {
     ...['type', 'sequence_number', 'item_id', 'output_index', 'content_index', 'summary_index', 'annotation_index', 'obfuscation', 'delta'],
     ...['logprobs', 'annotation', 'item', 'arguments', 'name', 'call_id', 'response_id', 'event_id'],
   ]),
-  /** Fields that locate an event. */
+  /** Fields that identify an event's position. */
   place: new Set([
     ...['type', 'sequence_number', 'item_id', 'output_index', 'content_index', 'summary_index', 'command_index', 'obfuscation'],
     ...['response_id', 'event_id'],
@@ -67,13 +67,13 @@ const known = {
  * Decodes the events of one Responses stream from OpenAI or a compatible provider.
  *
  * **Contract**
- * - `response.completed`, `incomplete` and `failed` end it. Later events are ignored.
+ * - `response.completed`, `incomplete` and `failed` end the stream. Ignores later events.
  * - Each part of a reasoning summary becomes a thinking block. The first block stores the item. A reasoning item without a summary becomes
  *   an empty block.
  * - A refusal sets the message's `refusal` and the stop reason `guardRail`. A provider-executed call with a pending approval sets the stop
  *   reason `toolUse`.
  * - Preserves unknown content and logs a warning.
- * - Content without deltas is read from the finished item or the finished response.
+ * - Reads content without deltas from the finished item or the finished response.
  * - Emits `start` with the first item, so that an earlier rejection emits nothing.
  */
 export class ResponsesDecoder implements StreamDecoder {
@@ -145,7 +145,7 @@ export class ResponsesDecoder implements StreamDecoder {
         this.builder.answeredBy(id, event.response?.model)
         return
       }
-      // Like `response.reasoning.delta`.
+      // Compatible servers send this event, too.
       case 'response.function_call_arguments.start':
         this.#writer.call.start(event)
         return
@@ -193,7 +193,7 @@ export class ResponsesDecoder implements StreamDecoder {
     this.isDone = true
   }
 
-  /** Treats a content filter as a stop, not as a failure, wherever the API reports it. */
+  /** Ends the response with an error. Treats an error from the content filter as a stop, not as a failure. */
   #fail(error: unknown, body: object): void {
     if (objectOf<{ code?: unknown }>(error).code !== 'content_filter') throw new StreamRefusal(body)
     this.#stopReason = 'guardRail'

@@ -58,7 +58,7 @@ const outputReaders: ReadonlyMap<string, { of: string; read: (item: JsonObject) 
 const answeredTypes: ReadonlySet<string> = new Set([...outputReaders.values()].map(({ of }) => of))
 
 /**
- * Returns the role of `item`. Items that the caller would have to run, but that this package does not support, are unknown. Source:
+ * Returns the role of `item`. Items that a caller must run, but that this package does not support, are `unknown`. Source:
  * docs/providers/openai-responses.md
  */
 export function roleOf(item: JsonObject): ServiceRole {

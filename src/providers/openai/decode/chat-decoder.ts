@@ -46,9 +46,9 @@ import {
  * **Contract**
  * - A `finish_reason` completes the message. `[DONE]` or the end of the body ends the stream. For backends that send only `[DONE]`, it also
  *   completes a message with content.
- * - Reasoning is read from the first non-empty field in `thinking-fields.ts`, otherwise from `reasoning_details`. Its block records the
- *   source.
- * - A leading `<think>` in the text is reasoning for models that use this format.
+ * - Reads reasoning from the first non-empty field in `thinking-fields.ts`, otherwise from `reasoning_details`. The thinking block records
+ *   the source.
+ * - Converts a leading `<think>` in the text to reasoning for models that use this format.
  * - A refusal sets the message's `refusal` and the stop reason `guardRail`.
  *
  * Source: docs/providers/openai.md
@@ -129,7 +129,7 @@ export class ChatDecoder implements StreamDecoder {
     this.#extras.tell(this.#textKey === '' ? 'sources' : this.#textKey)
     const message = this.builder.finish(this.#stopReason(), this.#usage ?? emptyUsage())
     if (message.stopReason === 'error') message.errorMessage = `${this.#service} stopped with finish_reason "${reason}".`
-    // z.ai.
+    // z.ai reports an overflow with this reason.
     return reason === 'model_context_window_exceeded' ? filledContext(message) : message
   }
 
@@ -247,7 +247,7 @@ export class ChatDecoder implements StreamDecoder {
     } else this.#thinking(text, field)
   }
 
-  /** Stores all details on the first thinking block, because they are sent back as one list. */
+  /** Stores all details on the first thinking block, because requests contain them as one list. */
   #keepDetails(field: ReceivedField | undefined): void {
     this.#hasDetails = true
     if (this.#open !== 'thinking') this.#openThinking(field)
@@ -353,7 +353,8 @@ export class ChatDecoder implements StreamDecoder {
   }
 
   /**
-   * Returns whether `fragment` repeats a call's complete arguments, as some backends do at the end. Nothing can follow complete arguments.
+   * Returns whether `fragment` repeats a call's complete arguments. Some backends send this repetition at the end. Nothing can follow
+   * complete arguments.
    */
   #isWhole(key: number, fragment: string): boolean {
     return fragment === this.builder.written(key) && parseArguments(fragment).fault === undefined
@@ -365,12 +366,12 @@ function hasExtras({ annotations, images, audio, executed_tools: executed }: Cha
   return Boolean(annotations ?? images ?? audio ?? executed)
 }
 
-/** Returns whether a choice is the first choice. Others are ignored. */
+/** Returns whether a choice is the first choice. The decoder ignores all others. */
 function isOurs({ index }: ChatChoice): boolean {
   return (indexIn(index) ?? 0) === 0
 }
 
-/** Returns a list of calls. Some backends send a single object, or an object with numeric keys. */
+/** Converts a `tool_calls` value to a list. Some backends send a single object, or an object with numeric keys. */
 function listOf(calls: NonNullable<ChatDelta['tool_calls']>): readonly ChatToolCall[] {
   if (Array.isArray(calls) || typeof calls !== 'object') return objectsIn(calls, 'calls')
   return 'function' in calls || 'name' in calls ? [calls] : objectsIn(Object.values(calls), 'calls')

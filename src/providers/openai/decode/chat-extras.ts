@@ -10,7 +10,7 @@ import { CodePoints } from '../../kit/optional/citations/code-points.ts'
 import { ExecutedTools } from './executed-tools.ts'
 import type { ChatChoice, ChatChunk, ChatDelta } from './wire.ts'
 
-/** Maximum base64 characters of audio. More is dropped. */
+/** Maximum base64 characters of audio. Audio beyond the limit is dropped. */
 const maxAudio = 32 * 1024 * 1024
 
 /** Maximum characters of parsed files. */
@@ -98,7 +98,7 @@ export class ChatExtras {
     if (searches > 0 && this.#executed.size === 0) this.#search(cited)
   }
 
-  /** Stores the parsed form of a file in the request. It is sent back, because parsing again is billed again. */
+  /** Stores the provider's parsed form of a file. Later requests contain it, because the provider bills each parse. */
   #parsedFile(annotation: JsonObject): void {
     const json = JSON.stringify(annotation)
     if (this.#parsed.has(json)) return
@@ -178,7 +178,7 @@ export class ChatExtras {
     return [...marked, ...sources.flatMap((_, index) => (used.has(index) ? [] : cite(index)))]
   }
 
-  /** Emits a search that the provider counts but does not report as a call. */
+  /** Emits a web search that the provider counts but does not report as a call. */
   #search(cited: readonly Citation[]): void {
     const output = [...new Set(cited.flatMap(({ url }) => url ?? []))]
     const id = `${this.#builder.message.responseId ?? newId()}-search`

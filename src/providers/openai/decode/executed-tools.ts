@@ -32,7 +32,7 @@ export class ExecutedTools {
     return this.#calls.size
   }
 
-  /** Adds a call, which is reported when it starts and again with its result. */
+  /** Adds a call. The provider reports each call twice: at its start, and with its result. */
   add(wire: Record<string, unknown>): void {
     this.#unknown.look(wire, knownOfTools)
     const index = typeof wire.index === 'number' ? wire.index : this.#calls.size

@@ -29,7 +29,7 @@ export class ReasoningDetails {
   #merge(fragment: JsonObject): void {
     const key = `${stringOf(fragment.type)}/${typeof fragment.index === 'number' ? fragment.index : `?${this.#unindexed++}`}`
     const entry = this.#byKey.get(key)
-    // State of a different call, identified by its id.
+    // Another id means that the fragment is the state of a different call.
     if (entry === undefined || (stringOf(fragment.id) !== '' && stringOf(entry.id) !== '' && fragment.id !== entry.id)) {
       const first = { ...fragment }
       this.#byKey.set(key, first)

@@ -18,7 +18,7 @@ export const known = {
   ]),
 }
 
-/** A call's known fields. Other fields (Gemini's `extra_content`) must be sent back. */
+/** A call's known fields. Requests must send all other fields back, such as Gemini's `extra_content`. */
 export const knownOfCalls = new Set(['index', 'id', 'type', 'function', 'name', 'arguments'])
 
 const reasons = new Map<string, StopReason>([
@@ -38,7 +38,7 @@ export function isFailure(finishReason: string): boolean {
   return finishReason === 'error' || finishReason === 'network_error' || finishReason === 'insufficient_system_resource'
 }
 
-/** Maps a `finish_reason` to a stop reason. `error` for unknown ones. */
+/** Maps a `finish_reason` to a stop reason. Unknown reasons become `error`. */
 export function stopReasonOf(finishReason: string): StopReason {
   return reasons.get(finishReason) ?? 'error'
 }

@@ -13,10 +13,10 @@ export interface ChatChunk {
   error?: unknown
   /** MiniMax reports errors here. */
   base_resp?: { status_code?: number | null } | null
-  /** `error`, in Mistral's flat error object. */
+  /** Mistral's flat error object sets this to `error`. */
   object?: string
   service_tier?: unknown
-  /** Perplexity: sources that the numbers in the text refer to, sent with every chunk. */
+  /** Perplexity sends the sources for the numbers in the text with every chunk. */
   citations?: unknown
   search_results?: unknown
 }
@@ -46,7 +46,7 @@ export interface ChatDelta extends ReasoningDelta {
   images?: unknown
   audio?: unknown
   annotations?: unknown
-  /** Groq: provider-executed tools. */
+  /** Groq reports provider-executed tools here. */
   executed_tools?: unknown
 }
 
@@ -79,13 +79,13 @@ export interface ChatUsage {
   total_tokens?: number | null
   prompt_tokens_details?: { cached_tokens?: number | null; cache_write_tokens?: number | null } | null
   completion_tokens_details?: { reasoning_tokens?: number | null; audio_tokens?: number | null } | null
-  /** Cost in USD. A number from OpenRouter, an object from Perplexity. */
+  /** Cost in USD. OpenRouter sends a number, and Perplexity sends an object. */
   cost?: number | { total_cost?: number | null } | null
   server_tool_use_details?: { web_search_requests?: number | null } | null
   num_search_queries?: number | null
-  /** DeepSeek. */
+  /** DeepSeek's field for cached tokens. */
   prompt_cache_hit_tokens?: number | null
-  /** Moonshot. */
+  /** Moonshot's field for cached tokens. */
   cached_tokens?: number | null
 }
 
@@ -126,7 +126,7 @@ export function laterReport(before: ChatUsage | undefined, raw: ChatUsage): Chat
   if (before === undefined) return raw
   const reported = Object.entries(raw).filter(([, value]) => Boolean(value))
   const merged: ChatUsage = { ...before, ...Object.fromEntries(reported) }
-  // Without all counts, the total is not usable.
+  // The total is not usable unless all counts are present.
   const counts = ['prompt_tokens', 'completion_tokens'] as const
   if (counts.some((name) => !raw[name] && merged[name])) merged.total_tokens = Math.max(sumOf(merged), tokenCount(merged.total_tokens))
   return merged

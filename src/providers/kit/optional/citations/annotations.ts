@@ -6,7 +6,7 @@ import type { CodePoints } from './code-points.ts'
 
 const kinds: ReadonlySet<unknown> = new Set(['url_citation', 'file_citation', 'container_file_citation', 'file_path'])
 
-/** Returns whether the type of an annotation is known. */
+/** Returns whether an annotation has a known type. */
 export function isCitation({ type }: JsonObject): boolean {
   return kinds.has(type)
 }
@@ -16,7 +16,7 @@ export function reachOf({ end_index, index }: JsonObject): number {
   return Math.max(numberIn(end_index) ?? 0, numberIn(index) ?? 0)
 }
 
-/** Converts annotations to citations of the text so far. Limits ranges to this text. Source: docs/providers/openai-responses.md */
+/** Converts an annotation to a citation. Limits its range to the text received so far. Source: docs/providers/openai-responses.md */
 export function citationOf(annotation: JsonObject, text: CodePoints): Citation {
   const { url, title, filename, file_id, content } = annotation
   const range = rangeOf(annotation, text)

@@ -4,7 +4,7 @@ import type { ApiProtocol } from '../../../../contract/model/model-config.ts'
 import { perObject } from '../../encode/json-pieces.ts'
 import { leftOutAt, type MediaRules, whyNotSent } from '../media/media-rules.ts'
 
-/** How the provider counts documents. */
+/** Rules for how a provider counts documents. */
 export interface DocumentRules {
   api: ApiProtocol
   media: MediaRules
@@ -21,12 +21,12 @@ interface SentDocument {
   fileIndex: number
 }
 
-/** Finds the documents of a request when one is cited. `messages` contains the request's messages, with media as sent. */
+/** The documents to which a response's citations can refer. `messages` contains the request's messages, with media as sent. */
 export interface CitedDocuments extends DocumentRules {
   messages: readonly Message[]
 }
 
-/** The documents of a request in the provider's numbering. */
+/** A request's documents, in the order in which the provider numbers them. */
 const sentDocuments = perObject(documentsIn)
 
 /**
@@ -61,7 +61,7 @@ function documentsIn({ messages, ...rules }: CitedDocuments): (SentDocument | un
   return [...found, ...held]
 }
 
-/** Also counts documents without a message. Counts positions in files, because encoded messages may contain additional texts. */
+/** Lists a message's documents. Counts files, not blocks, because encoded messages may contain additional texts. */
 function documentsOf(message: Message, { api, media, isDocument = () => true }: DocumentRules): (SentDocument | undefined)[] {
   const messageId = 'id' in message && typeof message.id === 'string' ? message.id : undefined
   const files = message.content.filter((block) => block.type === 'file' || leftOutAt(block)?.block.type === 'file')

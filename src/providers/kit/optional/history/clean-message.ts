@@ -5,7 +5,7 @@ import { perObject } from '../../encode/json-pieces.ts'
 import { isAuthor, isStateOf, type NormaliseTarget } from '../../history/target.ts'
 import { leftOutAt, leftOutFor, takenMedia } from '../media/media-rules.ts'
 
-/** Copies made for a target, returned again for the same message. */
+/** Caches copies per target and message. */
 const copies = perObject((_target: NormaliseTarget) => new WeakMap<Message, Message>())
 
 const noOutput: TextContent = { type: 'text', text: '(no tool output)' }
@@ -69,7 +69,7 @@ function cleanAssistantBlock(block: Content, target: NormaliseTarget, isOwn: boo
   switch (block.type) {
     case 'thinking':
       return goesBack && target.keepsThinking(block) ? block : undefined
-    // A block without provider state is sent in a following user message: see `picturesOf`.
+    // `picturesOf` sends a block without provider state in a following user message.
     case 'image':
     case 'file':
       if (!goesBack || block.providerState === undefined) return undefined

@@ -26,7 +26,7 @@ export interface MediaBlock {
   hashed?: readonly string[]
 }
 
-/** Splits a block encoded as `wire`. `encode` encodes the block again with other data, so that long data are not copied. */
+/** Splits a block that is encoded as `wire`. Calls `encode` with a placeholder instead of long data, so that the data are not copied. */
 export function mediaBlock(block: MediaContent, wire: JsonObject, encode: (block: MediaContent) => JsonObject | undefined): MediaBlock {
   const around = partsAround(block, (each) => toJson(encode(each)))
   if (around === undefined) return { parts: [toJson(wire)] }
@@ -52,7 +52,7 @@ export function joinedMedia(texts: readonly string[], media: ReadonlyMap<number,
   }
 }
 
-/** Does not use `join`, which would copy megabytes. */
+/** Concatenates the parts without `join`, which would copy megabytes. */
 function jsonOf({ parts }: MediaBlock): string {
   return parts.reduce((text, more) => text + more, '')
 }

@@ -9,10 +9,9 @@ import { type MediaLimits, mediaLimits } from './media-limits.ts'
  * Returns replacements, by block, for media that the provider of `model` would reject.
  *
  * **Contract**
- * - A text line replaces media that a response from the same model reports as rejected, truncated images, and media over a documented
- *   limit.
+ * - A text line replaces media that the same model rejected before, truncated images, and media over a documented limit.
  * - An image with a wrong media type gets the type of its bytes.
- * - Media that the model generated are replaced only if they were rejected. Otherwise they are sent back unchanged.
+ * - Replaces media that the model generated only if the provider rejected them.
  */
 export function checkedMedia({ messages, model, refusals = [] }: StreamRequest): ReadonlyMap<Content, Content> {
   const found = new Map<Content, Content>()
@@ -47,7 +46,7 @@ export function checkNewMedia(media: readonly MediaContent[], model: ModelConfig
   checkTogether(media, limits, model)
 }
 
-/** Each of `media` is allowed individually, but not all in one request. */
+/** Throws if `media` exceed the limit of one request together, although each of them is allowed. */
 function checkTogether(media: readonly MediaContent[], { inlineChars }: MediaLimits, model: ModelConfig): void {
   const chars = media.reduce((sum, { data }) => sum + (data?.length ?? 0), 0)
   if (!isOver(chars, inlineChars)) return
@@ -66,7 +65,7 @@ export function isResponseOf(model: ModelConfig, message: Message): message is A
   return isMadeBy(model, message) && message.stopReason !== 'error' && message.stopReason !== 'aborted'
 }
 
-/** Rejection reasons of media, by key. */
+/** Returns the reasons why the model rejected media before, by media key. */
 function refusedBefore(messages: readonly Message[], model: ModelConfig): ReadonlyMap<string, string> {
   const refused = new Map<string, string>()
   for (const message of messages) {

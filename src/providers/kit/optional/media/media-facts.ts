@@ -9,7 +9,10 @@ import type { readErrorFacts } from '../../errors/error-facts.ts'
 import type { hashText } from '../../history/hash.ts'
 import type { isFetched, leftOutAt, leftOutFor, whyLeftOut } from './media-rules.ts'
 
-/** Functions that the core passes to the media part. With imports instead, a bundler would move shared code into the initial chunk. */
+/**
+ * Functions that the core passes to the lazily loaded media part. If the part imported them, a bundler would move shared code into the
+ * initial chunk.
+ */
 export interface MediaKit {
   parsedJson: typeof parsedJson
   shortened: typeof shortened
@@ -44,7 +47,7 @@ interface Picture {
   isCut: boolean
 }
 
-/** Facts about a media block. Each is computed once, because the bytes may be megabytes. */
+/** Facts about a media block. Computes each fact once, because the bytes may be megabytes. */
 export class MediaFacts {
   readonly #block: MediaContent
   #key: string | undefined
@@ -75,7 +78,7 @@ export class MediaFacts {
     return this.#pages
   }
 
-  /** The block. An image has the media type of its bytes. */
+  /** The block. An image's media type is corrected to match its bytes. */
   get labelled(): MediaContent {
     this.#labelled ??= underItsType(this.#block)
     return this.#labelled

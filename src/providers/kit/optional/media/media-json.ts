@@ -5,16 +5,16 @@ import { perObject } from '../../encode/json-pieces.ts'
 
 /** Minimum length of data that are referenced instead of copied. */
 const longData = 64 * 1024
-/** Characters that need no escape in JSON and are valid in a URL. */
+/** Matches characters that base64 does not contain. Base64 needs no escape in JSON. */
 const otherThanBase64 = /[^A-Za-z0-9+/=]/
 
 /** Data to insert into a body, by placeholder. */
 export type DetachedMedia = ReadonlyMap<string, string>
 
-/** Placeholder for data in encoded blocks. Unguessable, so that no name or text can contain it. */
+/** Returns the placeholder for a block's data. It is unguessable, so that no name or text can contain it. */
 const nameOf = perObject((_: MediaContent) => `beside:${newId()}`)
 const canDetach = perObject(({ data = '' }: MediaContent) => data.length >= longData && !otherThanBase64.test(data))
-/** Blocks of requests in which placeholders replace the data until sending. */
+/** Blocks whose data are replaced by placeholders until the request is sent. */
 const detached = new WeakSet<MediaContent>()
 
 /** Makes the encoder use placeholders for long data in the messages at `places`. Returns `undefined` if there are no long data. */
@@ -70,7 +70,7 @@ export function mediaJson(block: MediaContent, encode: (block: MediaContent) => 
   return around === undefined ? encode(block) : around.before + around.shown + around.after
 }
 
-/** Returns the text for a result that contains only media, which are sent separately. */
+/** Returns the text for a tool result whose media are sent separately. Only for results that contain nothing else. */
 export function seeAttached(content: readonly Content[]): string {
   return content.every(({ type }) => type === 'image') ? '(see attached image)' : '(see attached files)'
 }

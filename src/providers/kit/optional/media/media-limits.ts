@@ -18,7 +18,7 @@ export interface MediaLimits {
 
 const mebibyte = 1024 * 1024
 
-/** Converts base64 characters to bytes, because some providers limit characters. */
+/** Converts a number of base64 characters to bytes, because some providers limit characters. */
 function asBase64(characters: number): number {
   return Math.floor(characters / 4) * 3
 }
@@ -64,7 +64,7 @@ const table: Readonly<Record<string, MediaLimits>> = {
 
 const unknown: MediaLimits = {}
 
-/** Returns the documented limits of the provider of `model`. */
+/** Returns the provider's documented limits for `model`. */
 export function mediaLimits({ api, provider, contextWindow }: ModelConfig): MediaLimits {
   const known = table[`${api} ${provider}`] ?? unknown
   return known === claude && contextWindow <= smallWindow ? smallClaude : known

@@ -29,11 +29,11 @@ const maxReason = 300
 
 /**
  * Retries a rejected request without the media that the rejection refers to, or without all media that no accepted request contained. If
- * the provider rejects the retry too, the remaining new media are also dropped.
+ * the provider rejects the retry too, drops the remaining new media and retries again.
  *
  * **Contract**
  * - The response records the dropped media (`refusedMedia`), so that later requests omit them too.
- * - Rejects with `error` if it does not concern media or nothing can be dropped. Otherwise with the last request's error.
+ * - Rejects with `error` if it does not concern media or if there are no media to drop. Otherwise, rejects with the last request's error.
  */
 export async function withoutRefusedMedia(call: RefusedCall, error: unknown): Promise<AssistantMessage> {
   const refused: RefusedMedia[] = []
@@ -82,7 +82,7 @@ function refusedBlocks(call: RefusedCall, { messages, model }: StreamRequest, er
   // The last response may contain media, which this request sent for the first time.
   const unaccepted = messages.slice(Math.max(0, accepted)).flatMap(({ content }) => content.filter(kit.isMedia))
   if (unaccepted.length > 0 || isTooLarge(error)) return unaccepted
-  // All media were accepted before, but the target of a URL may no longer exist.
+  // The provider accepted all media before, but a URL's target may no longer exist.
   const byAddress = given.filter(({ url }) => url !== undefined)
   return byAddress.length > 0 ? byAddress : given
 }

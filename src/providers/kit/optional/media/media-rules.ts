@@ -11,11 +11,11 @@ import { perObject } from '../../encode/json-pieces.ts'
 export interface MediaRules extends Pick<ModelCapabilities, 'media' | 'mediaByUrl' | 'mediaById'> {
   /** URLs that the provider fetches, in addition to those of `mediaByUrl`. */
   fetches?: RegExp | undefined
-  /** Text files are sent as documents if citations are requested. */
+  /** Whether text files are sent as documents if citations are requested. */
   citesText?: boolean | undefined
   /** Media types that can be sent inline. Default: all that the model accepts. */
   inline?: readonly string[] | undefined
-  /** File limits of one message. Default: only the request limits. */
+  /** File limits for one message. Default: only the request limits. */
   files?: FileLimits | undefined
 }
 
@@ -49,7 +49,7 @@ export function takenMedia(
   return leftOutFor(block, reason)
 }
 
-/** Returns why `block` would be dropped, or `undefined` if the model accepts the block or its text. */
+/** Returns the reason to drop `block`, or `undefined` if the model accepts the block or its text. */
 export function whyLeftOut(
   block: ImageContent | FileContent,
   rules: MediaRules,
@@ -88,7 +88,7 @@ export function leftOutWarning({ block, reason }: LeftOut): string {
   return `${what} was dropped from a request: ${reason}.${next}`
 }
 
-/** Replacement lines by block. Created once, so that their encoded form is reused. */
+/** Returns the line that replaces a block. Creates it once, so that its encoded form is reused. */
 function line(block: ImageContent | FileContent, words: string): TextContent {
   const known = lines.get(block)
   if (known?.text === words) return known
@@ -97,7 +97,7 @@ function line(block: ImageContent | FileContent, words: string): TextContent {
   return made
 }
 
-/** Returns why a block is not sent as media, although its text may be sent, or `undefined` if it is sent as media. */
+/** Returns the reason not to send a block as media, even if its text is sent. Returns `undefined` if the block is sent as media. */
 export function whyNotSent(
   block: ImageContent | FileContent,
   rules: MediaRules,

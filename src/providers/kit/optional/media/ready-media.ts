@@ -26,9 +26,9 @@ const maxReason = 500
  *   media in the session store. If it rejects, a line with the reason replaces the media.
  * - A line also replaces an uploaded file that has expired. If the file was added after the last response, the call fails instead, because
  *   the sender can upload the file again.
- * - Throws or rejects with `ProviderError` `unsupportedMedia` if all media are required and one would be dropped. The error states the
- *   block, the model and the accepted media. Attachments of the provider's own responses are always sent back.
- * - Media that the provider rejected before, or would reject, are also dropped: see `checkedMedia`.
+ * - Throws or rejects with `ProviderError` `unsupportedMedia` if `requireMedia` is set and a block would be dropped. The error names the
+ *   block, the model and the accepted media. Always sends back media from the provider's own responses.
+ * - Also drops media that the provider rejected before, or would reject: see `checkedMedia`.
  * - Returns the same object if nothing is replaced, and a promise only if media must be fetched. Messages are the same objects at each
  *   call.
  */

@@ -23,7 +23,7 @@ export interface FormatRules {
   jsonSchema?: SchemaDialect
   /** Schema dialect with `strict`. Default: the same dialect. */
   strictSchema?: SchemaDialect
-  /** Whether neither can be combined with tools. */
+  /** Whether the provider rejects both the mode and the schema in a request with tools. */
   excludesTools?: boolean
   /** Fallback without a native format: a tool receives the response, or the call fails. */
   otherwise: 'tool' | 'refuse'
@@ -31,7 +31,7 @@ export interface FormatRules {
   forcingStopsThinking: boolean
 }
 
-/** Plan for requesting the response format. `request` replaces the original request. */
+/** How to request the response format. `request` replaces the original request. */
 export type FormatPlan =
   | { kind: 'text'; request: StreamRequest; answerTool?: undefined }
   | { kind: 'object'; request: StreamRequest; answerTool?: undefined }

@@ -56,7 +56,7 @@ const heldKeywords = words(
 const heldFormats = words('date-time time date duration email hostname uri ipv4 ipv6 uuid')
 const scalars = words('string number boolean null')
 
-/** Format of Claude, and of Bedrock, which documents the same rules. */
+/** Dialect for Claude. Bedrock documents the same rules. */
 const held: Omit<Dialect, 'source'> = {
   keywords: heldKeywords,
   formats: heldFormats,

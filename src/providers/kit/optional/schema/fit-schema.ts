@@ -155,7 +155,7 @@ class Fitting {
     const entries: [string, JsonSchema][] = []
     for (const [name, each] of Object.entries(schemas)) {
       const place = keyword === 'properties' ? (path === '' ? name : `${path}.${name}`) : `${keyword}.${name}`
-      // `false`: no value is allowed.
+      // `false` allows no value.
       if (each === false) continue
       if (keyword !== 'properties' || this.#isNameTaken(name)) entries.push([name, this.#fitted(each, { path: place, seen })])
       else this.#tell('the name', place)

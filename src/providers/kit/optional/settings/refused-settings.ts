@@ -37,7 +37,7 @@ const refusing =
   /unsupported|not supported|(does not|doesn['’]t|do not|don['’]t) (support|take|accept|allow)|unrecognized|unknown (name|parameter|field|argument)|not (permitted|allowed|enabled)|cannot both|unset|deprecated/i
 /** A path in the conversation or tools, where schemas and texts may contain any name. */
 const insideConversation = /\b(tools|messages|contents|input)(\[|\.\d)|\b(tool_?config|function_declarations)\b|#\/(messages|tools)/i
-/** A rejection that depends on the rest of the request, so it does not apply to later requests. */
+/** Matches a rejection that depends on the rest of the request, so it does not apply to later requests. */
 const depends = /\b(both|when|while|unless|unset)\b/i
 
 /** Rejected settings per model in this process. Evicts the oldest models. */
@@ -104,7 +104,7 @@ function without(request: StreamRequest, names: readonly Dispensable[], warnings
 /** Returns the settings of `request` that a rejection mentions, and records them. */
 function namedBy(body: unknown, request: StreamRequest): Dispensable[] {
   const { text, names, param, raw } = readErrorFacts(body, undefined)
-  // If the message is generic, reads the details.
+  // If the message is generic, read the details.
   const refusalText = `${text} ${names} ${raw}`
   if (!refusing.test(refusalText) || insideConversation.test(refusalText)) return []
   const named = dispensable.filter(

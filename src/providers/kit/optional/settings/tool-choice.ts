@@ -9,9 +9,9 @@ import type { FormatPlan } from '../response-format/response-format.ts'
 
 /** Tool choices that a provider supports. */
 export interface ToolChoiceRules {
-  /** Whether tool calls can be forbidden. Otherwise, tools are not sent. */
+  /** Whether the provider can forbid tool calls. Otherwise, the request contains no tools. */
   none: boolean
-  /** Whether calls can be restricted to some tools, even for `auto`. Otherwise, only those tools are sent. */
+  /** Whether the provider can restrict calls to some tools, even for `auto`. Otherwise, the request contains only these tools. */
   subset: boolean
   /** Whether no tool can be forced while the model thinks. */
   forcingStopsThinking: boolean
@@ -118,8 +118,8 @@ function withTools(request: StreamRequest, names: readonly string[]): StreamRequ
  *
  * **Contract**
  * - Tools are sent once. Found tools stay deferred, so the prompt prefix does not change.
- * - A tool choice applies, and shows the selected tools to the model. If it selects one of the caller's search tools, that tool searches
- *   instead.
+ * - Applies a tool choice and shows the selected tools to the model. If the choice selects one of the caller's search tools, that tool
+ *   searches instead.
  */
 export function planSearch(
   request: StreamRequest,
