@@ -34,11 +34,11 @@ export function isBrokenOff(error: unknown): boolean {
 }
 
 /**
- * The calls over one Streamable HTTP transport. The SDK does not report a stream that ends without a response and cannot be
- * resumed, so the call would wait for its timeout. Here it fails immediately.
+ * Tracks the calls over one Streamable HTTP transport. The SDK does not report a stream that ends without a response and cannot be resumed,
+ * so the call would wait for its timeout. This class fails the call immediately.
  *
  * **Contract**
- * - A stream without event ids is over when it ends. A stream with ids is over when the server refuses to resume it, for example after a
+ * - A stream without event ids is lost when it ends. A stream with ids is lost when the server refuses to resume it, for example after a
  *   restart, or stays unreachable for all of the SDK's retries.
  * - The transport's `close` stops all timers, including the SDK's own.
  */
@@ -178,8 +178,8 @@ function watched(body: ReadableStream<Uint8Array<ArrayBuffer>>, end: () => void)
 }
 
 /**
- * The transport keeps the timer of only one broken stream, so the others would fire after it is closed. Here `close` stops all of them, and
- * those in `stops`.
+ * Makes the transport's `close` stop all timers, including those in `stops`. The transport stores the timer of only one broken stream, so
+ * the other timers would fire after `close`.
  */
 function endTimers(transport: StreamableHTTPClientTransport, stops: Set<() => void>): void {
   const timers = new Set<ReturnType<typeof setTimeout>>()
@@ -189,7 +189,7 @@ function endTimers(transport: StreamableHTTPClientTransport, stops: Set<() => vo
       if (timer === undefined) return
       timers.add(timer)
       const [oldest] = timers
-      // The timer fired long ago.
+      // This timer fired long ago.
       if (timers.size > 100 && oldest !== undefined) timers.delete(oldest)
     },
   })

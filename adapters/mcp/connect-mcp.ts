@@ -18,9 +18,9 @@ export interface McpHttpOptions extends McpConnectOptions {
   headers?: Record<string, string>
   /** Stores tokens and redirects users to the login. The same interface as the SDK's `OAuthClientProvider`. */
   authProvider?: OAuthClientProvider
-  /** Authorization code from the redirect. It is exchanged for tokens before the connection is made. */
+  /** Authorization code from the redirect. `connectMcp` exchanges it for tokens before it connects. */
   authorizationCode?: string
-  /** Default: the global `fetch`. */
+  /** Sends requests. Default: the global `fetch`. */
   fetch?: FetchLike
 }
 
@@ -44,10 +44,10 @@ const httpOptions = optionsOf<McpHttpOptions>({
  * **Contract**
  * - Follows redirects only within the origin, so headers and tokens never leave it. A response or a single event can have at most 10 MiB.
  * - If the server has lost the session (404, or 400 with a message about the session), starts a new one, once per call.
- * - Resumes a broken stream. If the server cannot resume it, for example after a restart, the call fails immediately. A read-only or
- *   idempotent call is repeated once.
- * - Errors and logs never contain tokens or values of `headers`. No code is generated, so it works under a strict CSP.
- * - Rejects with `McpError` `unauthorized` if access is rejected, also after a redirect to the login: connect again with
+ * - Resumes a broken stream. If the server cannot resume it, for example after a restart, the call fails immediately. Sends a read-only or
+ *   idempotent call once more.
+ * - Errors and logs never contain tokens or values of `headers`. Generates no code, so it works under a strict CSP.
+ * - Rejects with `McpError` `unauthorized` if the server rejects access, also after a redirect to the login. Then connect again with
  *   `authorizationCode`.
  *
  * Source: docs/guides/mcp.md
@@ -104,8 +104,8 @@ export async function connectMcp(options: McpHttpOptions): Promise<McpConnection
 }
 
 /**
- * Exchanges a code for tokens. Requests the server's metadata once more, because another web page may have started the login, and
- * only the code came back.
+ * Exchanges a code for tokens. Requests the server's metadata again, because the login may have started in another page, and the redirect
+ * contains only the code.
  */
 async function exchange(authorizationCode: string, provider: OAuthClientProvider, serverUrl: URL, fetchFn: FetchLike): Promise<void> {
   const known = await challenge(serverUrl, fetchFn)

@@ -39,24 +39,24 @@ import { escapeControls } from '../../src/store.ts'
 import { AskingCalls } from './asking-calls.ts'
 import { unusedValidator } from './unused-validator.ts'
 
-/** Options of every MCP connection. */
+/** Options for every MCP connection. */
 export interface McpConnectOptions {
   /** Name and version sent to the server. Default: `phi-core`. */
   clientInfo?: { name: string; version: string }
-  /** Milliseconds until the server must have initialized. Default: 30,000. */
+  /** Timeout for connecting and initializing, in milliseconds. Default: 30,000. */
   connectTimeoutMs?: number
   /**
-   * Handles elicitation requests during a call. Announced as a capability if set. With `'event'`, the run of the call emits
+   * Handles elicitation requests during a call. If set, the client announces the capability. With `'event'`, the call's run emits
    * `inputRequested`.
    */
   onElicit?: 'event' | ((request: ElicitRequest['params'], signal: AbortSignal) => Promise<ElicitResult> | ElicitResult)
-  /** Handles sampling requests. Announced as a capability if set. */
+  /** Handles sampling requests. If set, the client announces the capability. */
   onSample?: (request: CreateMessageRequest['params'], signal: AbortSignal) => Promise<CreateMessageResult> | CreateMessageResult
   /** Folders that the server should stay in. The client returns them for `roots/list` requests. Default: an empty list. */
   roots?: readonly McpRoot[]
   /** Announces that this client shows apps (`ui://` resources), so that servers offer them. Show them with `mountMcpApp`. Default: false. */
   apps?: boolean
-  /** Receives protocol errors of the server and reconnects. Default: none. */
+  /** Logs the server's protocol errors, and reconnects. Default: none. */
   logger?: Logger | false
 }
 
@@ -72,14 +72,14 @@ export interface McpConnection extends McpClientLike, AsyncDisposable {
   readonly instructions: string | undefined
 }
 
-/** A way to reach a server. */
+/** How to reach a server. */
 export interface McpRoute {
   /**
    * Creates a new transport without starting it. Called again for a reconnect. `attempt` counts up from 0 each time `isOther` returns
    * `true`.
    */
   open(attempt: number): Promise<Transport> | Transport
-  /** Returns whether an error of the first attempt means that the server uses another transport. Default: never. */
+  /** Returns whether the first attempt's error means that the server uses another transport. Default: never. */
   isOther?(error: unknown): boolean
   /** Returns whether an error means that the server lost the session and did nothing. Default: never. */
   isForgotten?(error: unknown): boolean
@@ -87,7 +87,7 @@ export interface McpRoute {
   isBrokenOff?(error: unknown): boolean
   /** Ends the session before the transport is closed, within a second. Default: nothing. */
   end?(): Promise<unknown>
-  /** Returns advice for an error of the first attempt, as a sentence. Default: check the URL. */
+  /** Returns a hint for the first attempt's error, as a sentence. Default: check the URL. */
   advise?(error: unknown): string
   /** Returns the last lines of the server's standard error, for the error message of a failed connection. Default: none. */
   lastLines?(): readonly string[]
@@ -115,10 +115,10 @@ const aRoute = withMethods('a route', 'open')
  * Connects to a server over any transport of the SDK.
  *
  * **Contract**
- * - After a broken connection the current call fails, and the next call reconnects once. A session that the server has lost is
- *   restarted immediately. Then tools are listed again.
+ * - If the connection breaks, the current call fails, and the next call reconnects once. If the server has lost the session, starts a new
+ *   session immediately. Then lists the tools again.
  * - `close()` closes the transport, and every later call rejects.
- * - Rejects with `McpError` `connection`, or `unauthorized`, if it cannot connect; nothing stays open then.
+ * - Rejects with `McpError` `connection` or `unauthorized` if it cannot connect. Then leaves no connection open.
  *
  * Source: docs/guides/mcp.md
  */
@@ -130,7 +130,7 @@ export async function connectMcpOver(route: McpRoute, options: McpConnectOptions
   return connection
 }
 
-/** The server has probably restarted. */
+/** Error text for a connection that the server dropped, probably because it restarted. */
 const brokenOff = 'The server dropped the connection mid-call, probably because of a restart.'
 const closed = 'The server closed the connection mid-call.'
 const unknownOutcome = 'It is unknown whether the call ran.'
@@ -205,7 +205,7 @@ class Connection implements McpConnection {
     return this.close()
   }
 
-  /** Returns the connected client; reconnects once if the connection broke. */
+  /** Returns the connected client. Reconnects once if the connection broke. */
   async live(): Promise<ConnectedClient> {
     if (this.#isClosed) throw new McpError('connection', 'The connection to the MCP server was closed.')
     if (this.#client?.transport !== undefined) return this.#client
@@ -237,7 +237,7 @@ class Connection implements McpConnection {
     }
   }
 
-  /** Returns the message for a call that was sent and got no response; `undefined` otherwise. */
+  /** Returns the error text for a call that was sent but received no response, otherwise `undefined`. */
   async #brokenOff(error: unknown, client: ConnectedClient): Promise<string | undefined> {
     if (this.#route.isBrokenOff?.(error) === true) return `${brokenOff} ${unknownOutcome}`
     // A server may send this code too, but then its transport is still open.
@@ -292,7 +292,7 @@ class Connection implements McpConnection {
       roots = [],
       apps,
     } = this.#options
-    // Form defaults are applied where the event is handled, or by the SDK.
+    // The event handler or the SDK applies form defaults.
     const elicitation = onElicit === 'event' ? { form: {}, url: {} } : { form: { applyDefaults: true } }
     const extensions = { [appExtension]: { mimeTypes: [appMimeType] } }
     const capabilities = { roots: {}, ...(onElicit && { elicitation }), ...(onSample && { sampling: {} }), ...(apps && { extensions }) }
@@ -323,7 +323,7 @@ class Connection implements McpConnection {
     return this.#asking.pausing(() => onElicit(params, signal), signal)
   }
 
-  /** Creates the error of a failed connection; `first` is the error of the other transport, if one was tried before. */
+  /** Creates the error for a failed connection. `first` is the other transport's error, if another transport was tried before. */
   async #unreached(error: unknown, first?: unknown): Promise<unknown> {
     if (McpError.isInstance(error)) return error
     const code = mcpErrorCode(error)
@@ -334,7 +334,7 @@ class Connection implements McpConnection {
     return new McpError(code, `Cannot connect: ${tried.replace(/\.$/, '')}.${await this.#lastLines()} ${advice}`)
   }
 
-  /** No `cause`, because errors of the SDK may contain anything. */
+  /** Creates an error without `cause`, because SDK errors may contain secrets. */
   async #failure(error: unknown, before = ''): Promise<unknown> {
     if (McpError.isInstance(error)) return error
     return new McpError(mcpErrorCode(error), before + (await this.#clean(error)))
@@ -356,9 +356,9 @@ class Connection implements McpConnection {
   }
 }
 
-/** Returns the text of an SDK error with its HTTP status. An HTML page is only reported as such. */
+/** Returns the text of an SDK error with its HTTP status. Does not quote an HTML page. */
 function wordsOf(error: unknown): string {
-  // Schema errors list their issues for programs.
+  // A schema error's message is a list of issues as JSON.
   if (Array.isArray(Object(error).issues)) return 'the server sent an invalid MCP message'
   const text = errorText(error)
   const at = text.search(/<(?:!doctype html|html|head|body)\b/i)

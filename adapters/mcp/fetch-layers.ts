@@ -8,13 +8,13 @@ const carriageReturn = 0x0d
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** Returns `response` with another body, and keeps its URL. */
+/** Returns `response` with another body and the same URL. */
 export function withBody(response: Response, body: ReadableStream<Bytes>): Response {
   const { status, statusText, headers, url } = response
   return Object.defineProperty(new Response(body, { status, statusText, headers }), 'url', { value: url })
 }
 
-/** Wraps `fetch` so that a body larger than 10 MiB fails, and so does a stream with an event of that size. */
+/** Wraps `fetch` to reject bodies, and single stream events, of more than 10 MiB. */
 export function boundedFetch(fetch: FetchLike): FetchLike {
   return async (url, init) => {
     const response = await fetch(url, init)
@@ -45,8 +45,8 @@ function bound(isEvents: boolean): TransformStream<Bytes, Bytes> {
 }
 
 /**
- * Wraps `fetch` so that a stream that resumes after `last-event-id` begins with that id, without data. Otherwise, the SDK forgets its
- * position if the stream breaks before the first new event, and loses events.
+ * Wraps `fetch` to start a resumed stream with the id in `last-event-id`, without data. Otherwise, the SDK loses its position and events if
+ * the stream breaks before the first new event.
  */
 export function resumableFetch(fetch: FetchLike): FetchLike {
   return async (url, init) => {

@@ -6,8 +6,8 @@ import { mayLeadTo } from '../../src/base/private-host.ts'
  * Wraps `fetch` for the server at `address` and its authorization server.
  *
  * **Contract**
- * - `headers` are sent only to the origin of `address`. They override the SDK's headers at `address` itself, but not at other URLs, where
- *   tokens are requested.
+ * - Sends `headers` only to the origin of `address`. They override the SDK's headers at `address` itself, but not at other URLs, such as
+ *   the token endpoint.
  * - A server cannot point to an authorization server in a private network: other origins require https, or loopback if the server runs on
  *   this machine.
  * - Never follows redirects. The SDK follows them within the origin.

@@ -1,6 +1,6 @@
 /**
- * Accepts nothing and is never called: arguments and results are validated by tools and agents. The SDK's default generates code,
- * which Workers and a strict CSP reject, and may run untrusted patterns forever.
+ * Rejects everything and is never called, because tools and agents validate arguments and results. The SDK's default validator generates
+ * code, which Workers and a strict CSP reject, and untrusted patterns could run forever.
  */
 export const unusedValidator = {
   getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'phi-core does not use this validator.' }),

@@ -53,7 +53,7 @@ export class LoopState {
   readonly added: AgentMessage[] = []
   turnIndex = 0
   readonly turns: TurnSource
-  /** Setup of the current turn. Each turn gets a new object. */
+  /** The current turn's setup. Each turn has a new object. */
   turn: TurnSetup
   /** Rejected responses: number of repair requests, number of refusals by hooks or plugins, and the latest refusal. */
   readonly refused = { repairs: 0, refusals: 0, by: '' }
@@ -76,7 +76,7 @@ export class LoopState {
     this.agentId = ids.agentId
     this.turns = new TurnSource(config, context)
     this.log = new RunLog(this)
-    // Initialized before the watches, because the keys of this model are redacted from a failing watch's error.
+    // Initialize the turn before the watches, because a failing watch's error must not contain this model's keys.
     this.turn = this.turns.turn()
     this.stop = new AbortScope(options.signal)
     this.budget = new ExecutionBudget(config.limits, options.budget)
@@ -95,7 +95,7 @@ export class LoopState {
   }
 
   /**
-   * Ends the run with an error, unless it already has one: no further side effect starts, and running tools are aborted. Returns the first
+   * Ends the run with an error, unless it has already failed. Starts no further side effects and aborts running tools. Returns the first
    * failure.
    */
   fail(error: unknown): RunFailure {
@@ -105,7 +105,7 @@ export class LoopState {
     return this.failure
   }
 
-  /** Appends a message to the history. Tool results are already numbered, because they were recorded before. */
+  /** Appends a message to the history. Tool results already have a number, because they were recorded before. */
   append(message: AgentMessage): void {
     if (message.role !== 'toolResult') this.contextWindow.view?.number(message)
     this.context.messages.push(message)
@@ -120,7 +120,7 @@ export class LoopState {
     }
   }
 
-  /** Emits rate limits unless they are unchanged. Reset times always differ and are ignored. */
+  /** Emits rate limits if they have changed. Ignores reset times, which always differ. */
   showRateLimits({ of, limits }: StreamRateLimits): void {
     const name = `${of.provider}/${of.model}`
     const serialized = JSON.stringify(limits, (key, value) => (key === 'resetMs' ? undefined : value))
@@ -129,11 +129,11 @@ export class LoopState {
     this.events.emit({ type: 'rateLimits', turnIndex: this.turnIndex, of, limits })
   }
 
-  /** `message` is the response that reports this usage. */
+  /** Adds usage to the run and charges the budget. `message` is the response that reports the usage. */
   addUsage(usage: Usage, message: AssistantMessage): void {
     const { model } = this.turn
     const answered = model.answeredBy?.(message) ?? model.config
-    // Prices are checked before a model is called, except for a model that a composed model selected.
+    // Prices are checked before a model call, except for the models that a composed model selects.
     if (answered !== model.config && !hasRates(answered) && hasRates(model.config) && usage.reportedCost === undefined)
       this.budget.uncountable?.(`${answered.id} has no prices`)
     // Charge the budget first, because `charge` throws for invalid figures.

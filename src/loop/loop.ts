@@ -37,14 +37,14 @@ export interface TurnsStart {
 type EndRun = (ending: RunEnding) => RunResult | Promise<RunResult>
 
 /**
- * Runs turns until the model has finished. Tool results, steering messages and follow-ups cause another turn. `endings.ts` lists all
- * endings in check order.
+ * Runs turns until the model finishes. Tool results, steering messages and follow-ups cause another turn. `endings.ts` lists all endings in
+ * check order.
  *
  * **Contract**
  * - Never rejects. Calls `end` once with the ending and resolves with its return value. The last queue check and `end` run synchronously,
  *   so that no message can be queued in between.
- * - Input without content for the model is added to the history and causes no turn.
- * - Checks limits before each turn. A reached limit adds the documented message to the history.
+ * - Adds input without content for the model to the history, without a turn.
+ * - Checks limits before each turn. If a limit is reached, adds the documented message to the history.
  *
  * Source: docs/concepts/agent-and-run.md
  */
@@ -77,7 +77,7 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: EndRun):
       trigger = 'continuation'
       mustAnswer = turn.results.length > 0 || isRefused(turn) || (await repairs(loop, turn))
     } else {
-      // The input was withdrawn while a filter or hook ran. After two such turns, the supplier's messages count as unavailable.
+      // The caller withdrew the input while a filter or hook ran. After two such turns, treat the supplier's messages as unavailable.
       const isInVain = intake.messages.length === 0
       if (isInVain && (hasLookedInVain || !loop.inputs.isWaiting) && !hasBackgroundWork(loop)) return end(idleEnding(loop))
       hasLookedInVain = isInVain
@@ -106,7 +106,7 @@ async function takeTurn(loop: LoopState, intake: Intake, triggeredBy: TurnTrigge
   const started = openTurn(loop, triggeredBy)
   const { message, calls, failure } = await takeResponse(loop, intake, started)
   if (calls.length === 0) warnOfAnswer(loop, message)
-  // Also called after a failure. Each call then gets a result without running.
+  // Do this even after a failure. Each call then gets a result without running.
   const ran = await runCalls(loop, calls)
   await pruneAndRevert(loop, ran.changes)
   const outcome = await closeTurn(loop, { ...ran, message, usage: message.usage, failure })
@@ -134,7 +134,7 @@ async function takeResponse(loop: LoopState, intake: Intake, started: Promise<un
     loop.append(message)
     loop.addUsage(answered.charged === undefined ? message.usage : usageBeyond(message.usage, answered.charged), message)
     const recorded = loop.record({ type: 'assistant', message, ...(loop.turn.changes !== undefined && { prepared: loop.turn.changes }) })
-    // Planned before the response is durable, so that a journal can write the response and the intents together.
+    // Plan the calls before the response is durable, so that a journal can write the response and the intents together.
     answered.calls = planAndRecordIntents(loop, message)
     if (answered.calls.length > 0) loop.turns.hasCalled = true
     await recorded

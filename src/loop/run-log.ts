@@ -10,7 +10,7 @@ import { fits } from '../contract/shape/read.ts'
 import type { LoopConfig } from './loop-config.ts'
 import type { TurnSetup } from './turn/turn-setup.ts'
 
-/** Parts of the loop that its log uses. */
+/** The fields of a loop that its log uses. */
 interface LoggedLoop {
   readonly config: Pick<LoopConfig, 'logger'>
   readonly events: { readonly loopId: string }

@@ -10,7 +10,7 @@ type Warn = (message: string) => void
 /** A step's outcome. */
 type Outcome<T> = { value: T } | { error: unknown }
 
-/** One loop's watches. The first is outermost. A failing watch never affects the loop: see {@link LoopWatch}. */
+/** One loop's watches. The first watch is outermost. A failing watch never affects the loop: see {@link LoopWatch}. */
 export class Watches {
   readonly #list: readonly LoopWatch[]
   readonly #warn: Warn
@@ -20,7 +20,10 @@ export class Watches {
     this.#warn = warn
   }
 
-  /** Returns `undefined` without watches. `warn` gets only the first failure, because a failing watch usually fails at every event. */
+  /**
+   * Starts the watches. Returns `undefined` if there are none. Calls `warn` only for the first failure, because a failing watch usually
+   * fails at every event.
+   */
   static begin(observers: readonly LoopObserver[] | undefined, loop: () => WatchedLoop, warn: Warn): Watches | undefined {
     if (observers === undefined || observers.length === 0) return undefined
     const watched = loop()
@@ -77,7 +80,7 @@ export class Watches {
     }
     try {
       const returned: unknown = watch.around(step, run)
-      // `around` may return the promise from `work`, whose rejection is reported elsewhere.
+      // `around` may return the promise from `work`. Another handler reports its rejection.
       catchLate(returned, () => undefined)
     } catch (error) {
       if (!(outcome !== undefined && 'error' in outcome && outcome.error === error)) this.#warn(errorText(error))

@@ -20,23 +20,26 @@ import { type McpAppDomains, type McpAppResource, maxHtml } from '../../../src/m
 import type { McpAppServer } from '../../../src/mcp/apps/app-server.ts'
 import { AppSession } from '../../../src/mcp/apps/app-session.ts'
 
-/** Options of `mountMcpApp`: the app, its tool call and its host. */
+/** Options for `mountMcpApp`: the app, its tool call and its host. */
 export interface McpAppOptions {
-  /** From `McpToolSet.app`. */
+  /** The app's server, from `McpToolSet.app`. */
   server: McpAppServer
-  /** From `server.read()`. */
+  /** The app's HTML, from `server.read()`. */
   resource: McpAppResource
-  /** The tool call that the app shows, such as the tool part of a `Chat`. Default: none yet. */
+  /** The tool call that the app shows, such as the tool part of a `Chat`. Default: none until `update`. */
   call?: McpAppCallState
-  /** What the application does for the app. Default: nothing, so calls that need an approval are denied. */
+  /** Handles the app's requests. Default: none, so that calls that need an approval are denied. */
   host?: McpAppHost
   /** Default: the language and time zone of the browser. */
   context?: McpAppContext
   /** Maximum height of the frame in CSS pixels. Default: 600. */
   maxHeight?: number
-  /** Name of the frame for screen readers. Default: the title of the tool. */
+  /** The frame's name for screen readers. Default: the tool's title. */
   title?: string
-  /** URL of a page that writes the document, if the policy of your own page forbids inline scripts. Default: none, the frame has `srcdoc`. */
+  /**
+   * URL of a page that writes the document, if your page's Content Security Policy forbids inline scripts. Default: none; the frame uses
+   * `srcdoc`.
+   */
   page?: string | URL
 }
 
@@ -45,15 +48,15 @@ interface ParentElement {
   append(...nodes: (object | string)[]): void
 }
 
-/** An app on the page. */
+/** A mounted app. */
 export interface McpAppFrame {
-  /** Domains that the app may connect to or load from, to show to the user. */
+  /** Domains that the app can connect to or load from. Show them to the user. */
   readonly domains: readonly string[]
-  /** Tells the app the new state of its tool call. */
+  /** Sends the new state of the tool call to the app. */
   update(call: McpAppCallState): void
-  /** Tells the app what has changed around it. */
+  /** Sends changes to the host context to the app. */
   setContext(context: McpAppContext): void
-  /** Gives the app at most 300 ms to end, then removes the frame. */
+  /** Waits up to 300 ms for the app to shut down, then removes the frame. */
   close(): Promise<void>
 }
 
@@ -84,18 +87,18 @@ const appOptions = optionsOf<McpAppOptions>({
   ),
 })
 
-/** Milliseconds that an app gets to end. */
+/** Milliseconds for an app to shut down. */
 const teardownMs = 300
 
 /**
  * Shows an app of an MCP server in a sandboxed frame inside `parent`.
  *
  * **Contract**
- * - The frame has no origin: it reaches neither this page nor its storage. Without approved domains it has no network.
- * - Tool calls of the app need the same approval as calls of the model; see `McpAppServer`.
- * - The app cannot navigate away, and opens no windows.
- * - A frame that breaks a limit is removed, and `host.onEnd` gets the reason.
- * - Throws `ConfigError` for invalid options. A new parent needs a new frame: browsers reload a frame that moves.
+ * - The frame has an opaque origin: it can access neither this page nor its storage. Without approved domains, it has no network.
+ * - The app's tool calls need the same approval as the model's calls; see `McpAppServer`.
+ * - The app can neither navigate away nor open windows.
+ * - Removes a frame that exceeds a limit, and calls `host.onEnd` with the reason.
+ * - Throws `ConfigError` for invalid options. For a new parent, mount a new frame, because browsers reload a frame that moves.
  *
  * Source: docs/guides/mcp-apps.md
  *
@@ -110,7 +113,7 @@ export function mountMcpApp(parent: ParentElement, options: McpAppOptions): McpA
   const domains = approvedDomains(resource.csp)
   const frame = document.createElement('iframe')
   const posted = (message: MessageEvent) => {
-    // Of this frame alone, and of no document with an origin.
+    // Accept messages only from this frame, and only from a document with an opaque origin.
     if (message.source !== null && message.source === frame.contentWindow && message.origin === 'null') session.receive(message)
   }
   const session = new AppSession({

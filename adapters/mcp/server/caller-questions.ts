@@ -26,7 +26,7 @@ const maxShown = 8000
  * **Contract**
  * - Only `approve: true` approves a call. Everything else denies it, for example a client without elicitation, a timeout, or arguments that
  *   are too long to show.
- * - The decision is bound to the shown arguments. Client tools are not supported, so their calls fail.
+ * - The decision applies only to the shown arguments. Client tools are not supported, so their calls fail.
  *
  * Source: docs/guides/mcp.md
  */
@@ -51,7 +51,7 @@ function isPending(run: AgentRun, { toolCallId, argumentsHash }: PendingApproval
   return run.pendingApprovals().some((each) => each.toolCallId === toolCallId && each.argumentsHash === argumentsHash)
 }
 
-/** Returns why a call is denied, or `undefined` if it is approved. */
+/** Returns the reason for a denial, or `undefined` if the user approves the call. */
 async function refusalOf({ toolName, args }: PendingApproval, { elicit, capabilities }: Asking): Promise<string | undefined> {
   if (!canFill(capabilities)) return 'it requires user approval, which this client does not support'
   const shown = escapeControls(JSON.stringify(args, undefined, 2))
@@ -98,7 +98,7 @@ async function answerOf({ message, schema, url, inputId }: PendingInput, { elici
   return action === 'accept' ? { action, content: (content ?? {}) as JsonObject } : { action }
 }
 
-/** A client that declares elicitation without modes supports forms. */
+/** Returns whether the client supports forms. A client that declares elicitation without modes supports forms. */
 function canFill(capabilities: Asking['capabilities']): boolean {
   return capabilities !== undefined && (capabilities.form !== undefined || capabilities.url === undefined)
 }

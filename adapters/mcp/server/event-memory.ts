@@ -1,7 +1,7 @@
 import type { EventStore } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 
-/** Maximum characters of JSON that a session keeps for disconnected clients, in addition to the newest message. */
+/** Maximum characters of JSON that a session stores for disconnected clients, in addition to the newest message. */
 const maxKept = 1024 * 1024
 
 interface Kept {
@@ -11,7 +11,7 @@ interface Kept {
   length: number
 }
 
-/** The last messages of a session, so that a client can resume a broken connection. */
+/** Stores a session's last messages, so that a client can resume a broken connection. */
 export class EventMemory implements EventStore {
   readonly #kept: Kept[] = []
   #length = 0

@@ -1,5 +1,5 @@
 /**
- * An MCP server that offers agents, tools and skills over Streamable HTTP, for any runtime. For stdio, use `serveMcpStdio` of
+ * An MCP server that offers agents, tools and skills over Streamable HTTP, for any runtime. For stdio, use `serveMcpStdio` from
  * `phi-core/mcp/node`.
  *
  * @module

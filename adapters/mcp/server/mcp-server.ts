@@ -96,7 +96,7 @@ export class McpServing {
       if (this.#running >= maxCalls) return failure(`The limit of ${maxCalls} concurrent calls is reached. Wait for one to end.`)
       this.#running += 1
       try {
-        // The protocol supports only JSON.
+        // Arguments come from JSON.
         return await this.#call(name, args as JsonObject, extra)
       } finally {
         this.#running -= 1
@@ -182,7 +182,7 @@ export interface McpServerConnection extends AsyncDisposable {
 const aTransport = withMethods('a transport of the SDK', 'start', 'send', 'close')
 
 /**
- * Serves agents, tools and skills to one client over any transport of the SDK.
+ * Serves agents, tools and skills to one client over any SDK transport.
  *
  * **Contract**
  * - Trusts the client on the other end, such as the program that started this one.

@@ -21,10 +21,10 @@ interface Session {
 }
 
 /**
- * One server's connections in this process.
+ * A server's sessions in this process.
  *
  * **Contract**
- * - A session belongs to the caller that created it. It does not exist for other callers.
+ * - A session belongs to the caller that created it. Other callers get 404.
  * - An idle session without active calls is evicted after `idleMs`. Its client then starts another one, as the protocol requires.
  */
 export class McpSessions {
@@ -94,7 +94,7 @@ export class McpSessions {
     return true
   }
 
-  /** Uses one timer for all sessions, and none if there are no sessions. */
+  /** Starts or stops the timer. All sessions share one timer. */
   #watch(): void {
     if (this.#timer !== undefined || this.#sessions.size === 0) return
     this.#timer = setTimeout(() => void this.#sweep(), timerMs(this.#limits.idleMs))

@@ -23,7 +23,7 @@ export interface McpCaller {
   identity?: string
 }
 
-/** An agent that is served as a tool. */
+/** An agent to serve as a tool. */
 export interface McpAgent {
   /** Description for the client's model. */
   description: string
@@ -33,7 +33,7 @@ export interface McpAgent {
   agent: (caller: McpCaller) => Agent | Promise<Agent>
 }
 
-/** Skills as prompts and resources, with their files. */
+/** Skills to serve as prompts and resources, with their files. */
 export interface McpSkills {
   skills: SkillSet
   /** The workspace that the skills were loaded from. */
@@ -58,7 +58,7 @@ export interface McpServerOptions {
   askTimeoutMs?: number
   /** Maximum number of concurrent calls per connection. Further calls get an error. Default: 16. */
   maxCalls?: number
-  /** Receives failures to create an agent. Default: none. */
+  /** Logs failures to create an agent. Default: none. */
   logger?: Logger | false
 }
 
@@ -80,7 +80,7 @@ export const serverTable: OptionTable<McpServerOptions> = {
 
 const serverOptions = optionsOf<McpServerOptions>(serverTable)
 
-/** Validates the offers of a server. Throws `ConfigError` `invalidOption`. */
+/** Validates a server's agents, tools and skills. Throws `ConfigError` `invalidOption`. */
 export function checkServer(options: McpServerOptions): void {
   checkOptions(options, serverOptions)
   checkOffers(options)
@@ -114,7 +114,7 @@ export function toolOffers({ agents = {}, tools = [] }: McpServerOptions): Tool[
   }))
   const ofTools = tools.map((tool) => {
     const { name, label, description } = tool
-    // The options check ensures that its root is an object.
+    // The options check ensures that the schema's root is an object.
     return { name, title: label, description, inputSchema: { ...toolJsonSchema(tool), type: 'object' as const } }
   })
   return [...ofAgents, ...ofTools]

@@ -2,7 +2,9 @@ import type { LoggingLevel, ProgressToken, ServerNotification } from '@modelcont
 import { headOf } from '../../../src/base/text/characters.ts'
 import type { AgentEvent, AgentRun } from '../../../src/index.ts'
 
-/** Maximum notifications per call, and maximum characters in each. A client that does not read must not fill the memory. */
+/**
+ * Maximum notifications per call, and maximum characters per notification, so that a client that does not read cannot exhaust the memory.
+ */
 const maxReports = 1000
 const maxText = 500
 

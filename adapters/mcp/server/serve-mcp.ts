@@ -29,13 +29,14 @@ export interface ServeMcpOptions<E extends Env = Env> extends McpServerOptions {
    * the request. `loopbackOnly` accepts requests from this machine, and prevents DNS rebinding.
    */
   authorize: Authorize<E>
-  /** Default: `/mcp`. */
+  /** Path of the endpoint. Default: `/mcp`. */
   path?: string
   /** Origins whose web pages may send requests, such as `https://app.example`. Default: none. */
   cors?: readonly string[]
   /**
    * Whether clients have a session in this process. With a session, the server can send elicitation requests, and a client can resume a
-   * broken connection. Use `false` on hosts without memory between requests. Calls that need approval are then denied. Default: `true`.
+   * broken connection. Use `false` on hosts that share no memory between requests. The server then denies calls that need an approval.
+   * Default: `true`.
    */
   sessions?: boolean
   /** Milliseconds without activity after which a session is evicted. Default: 1,800,000. */

@@ -20,7 +20,7 @@ export type AssistantEntry = AssistantMessage & MessageEnvelope
  *
  * **Contract**
  * - Emits `messageStart` with the first output, so that an attempt that fails earlier emits nothing.
- * - After `finish`, `fail` or `discard`, late provider events are dropped.
+ * - Drops provider events that arrive after `finish`, `fail` or `discard`.
  */
 export class AssistantStream {
   readonly #loop: LoopState
@@ -31,7 +31,7 @@ export class AssistantStream {
   #isOpen = true
   #hasBegun = false
   #hasOutput = false
-  /** Whether text has arrived. Cached, so that long responses are not searched. */
+  /** Whether text has arrived. Cached, so that the loop does not search long responses. */
   hasWords = false
 
   /** Word filter, if plugins replace text. */
@@ -42,7 +42,10 @@ export class AssistantStream {
     this.#words = loop.plugins?.words(this.#id)
   }
 
-  /** Whether output was emitted, so that users saw part of a failed response. For a continued response: since its continuation. */
+  /**
+   * Whether output was emitted, so that users saw part of a failed response. For a continued response, considers only output since the
+   * continuation.
+   */
   get hasOutput(): boolean {
     return this.#hasOutput
   }
@@ -181,7 +184,7 @@ export class AssistantStream {
   }
 }
 
-/** Returns the message without the model's text, which plugins replace. */
+/** Returns the message without the model's text, because plugins replace it. */
 function wordless(message: LlmMessage): LlmMessage {
   if (message.role !== 'assistant') return message
   const { refusal: _refusal, logprobs: _logprobs, ...rest } = message
@@ -189,8 +192,7 @@ function wordless(message: LlmMessage): LlmMessage {
 }
 
 /**
- * Makes model output storable: arguments that are not a JSON object of at most 200 levels become invalid, and such provider state is
- * dropped.
+ * Makes model output storable. Marks arguments that are not a JSON object of at most 200 levels as invalid, and drops such provider state.
  */
 function keepSound(message: AssistantMessage): void {
   if (message.content.every((block) => faultOf(block) === undefined)) return

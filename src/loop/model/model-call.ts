@@ -34,13 +34,13 @@ interface PausedAnswer {
   times: number
 }
 
-/** `charged`: the part of the message's usage that is already charged to the run. */
+/** `charged` is the part of the message's usage that is already charged to the run. */
 export interface ChargedAnswer extends ModelAnswer {
   message: AssistantEntry
   charged?: Usage | undefined
 }
 
-/** Next step after a failed call: return the error, retry, or retry with a shorter history. */
+/** What to do after a failed call: return the error, retry, or retry with a shorter history. */
 type NextTry = 'close' | 'repeat' | 'shorten'
 
 /**
@@ -54,8 +54,8 @@ type NextTry = 'close' | 'repeat' | 'shorten'
  *   message.
  * - A retry before any output emits one `providerRetry` and logs one line. After output, ends the failed message with an error, adds it to
  *   the history, and starts a new message.
- * - Further requests continue a paused response as one message until it ends, a limit is reached, or `maxContinuations` requests were sent.
- *   A failed continuation is retried alone. If it produced output, the retry starts a new message with the paused content.
+ * - Continues a paused response as one message until it ends, a limit is reached, or `maxContinuations` requests were sent. Retries only
+ *   the continuation if it fails. If the failed continuation produced output, the retry starts a new message with the paused content.
  * - Retries an empty response once. Accepts a second empty response and logs a warning.
  * - If the provider requests too long a delay, returns an error that contains the delay.
  * - If the provider rejects the key, requests a new key and calls the model once more. This does not count as a retry.
@@ -134,7 +134,7 @@ async function streamOnce(loop: LoopState, request: StreamRequest, stream: Assis
   return stop.race(provider.stream(sent, stream.accept, stop.signal))
 }
 
-/** Creates the request for the rest of a response. Each attempt gets a copy, so that a failed one cannot change the paused response. */
+/** Creates the request for the rest of a response. Copies the paused response, so that a failed attempt cannot change it. */
 function continuation(request: StreamRequest, answered: AssistantMessage): StreamRequest {
   const continues: AssistantMessage & { id?: string } = structuredClone(answered)
   // The message is not in a history, so the receiver may adopt it.
@@ -142,7 +142,7 @@ function continuation(request: StreamRequest, answered: AssistantMessage): Strea
   return { ...request, messages: [...request.messages, answered], continues }
 }
 
-/** Charges a paused response. Returns whether to continue it, because a limit may have been reached. */
+/** Charges a paused response. Returns whether to continue it: `false` if a limit was reached. */
 function mayContinue(loop: LoopState, message: AssistantMessage, tries: Tries): boolean {
   const times = tries.paused?.times ?? 0
   charge(loop, message, tries)
@@ -160,7 +160,7 @@ export function continuationsOf({ config: { limits } }: LoopState): number {
   return limits === false ? Number.POSITIVE_INFINITY : fullLimits(limits).maxContinuations
 }
 
-/** Throws for the first empty response, which is then retried. Warns about the next one. */
+/** Throws for the first empty response, which causes a retry. Warns about the next empty response. */
 function countEmpty(loop: LoopState, stream: AssistantStream, answered: AssistantMessage, tries: Tries): void {
   const message = `${loop.turn.model.config.id} returned a response without content.`
   if (tries.hasBeenEmpty || tries.attempt > tries.retry.maxRetries) {
@@ -168,12 +168,12 @@ function countEmpty(loop: LoopState, stream: AssistantStream, answered: Assistan
     return
   }
   tries.hasBeenEmpty = true
-  // Emitted output is charged when the message enters the history.
+  // Output that was emitted is charged when the message enters the history.
   if (!stream.hasOutput) charge(loop, answered, tries)
   throw new ProviderError('api', message, { isRetryable: true, partial: answered })
 }
 
-/** Returns this call's key. Wraps errors of a credential provider, except model call failures, which may be retried. */
+/** Returns this call's key. Wraps errors from a credential provider, except retryable model call failures. */
 async function keyOf({ stop, log }: LoopState, credentials: CredentialProvider): Promise<string> {
   try {
     const given: unknown = credentials.current(stop.signal)
@@ -203,7 +203,7 @@ function isFilled({ stopReason, errorMessage = '' }: AssistantEntry): boolean {
   return stopReason === 'length' && isContextOverflowText(errorMessage)
 }
 
-/** Returns the error. If the requested wait is too long, returns a final error that states the time. */
+/** Returns the error. If the requested delay is too long, returns a final error that states the delay. */
 function withinPatience(thrown: unknown): unknown {
   if (!ProviderError.isInstance(thrown)) return thrown
   const { isRetryable, retryAfterMs } = thrown
@@ -237,7 +237,7 @@ function withWords(error: ProviderError, words: string): ProviderError {
 }
 
 /**
- * Decides the next step after a failed model call, and waits for the backoff. Closes an attempt that is repeated. Rejects only with
+ * Decides what to do after a failed model call, and waits for the backoff. Closes the attempt before a retry. Rejects only with
  * `JournalError` and `LoadError`.
  */
 async function afterFailure(loop: LoopState, stream: AssistantStream, error: ProviderError, tries: Tries): Promise<NextTry> {
@@ -272,7 +272,7 @@ async function askPlugins(loop: LoopState, stream: AssistantStream, error: Provi
   return 'repeat'
 }
 
-/** Refreshes the key. Returns false if it cannot be refreshed. */
+/** Refreshes the key. Returns `false` if the credentials cannot be refreshed. */
 async function refreshCredential(loop: LoopState): Promise<boolean> {
   const { credentials } = loop.turn.model
   if (credentials === undefined || 'isStatic' in credentials) return false
@@ -301,7 +301,7 @@ async function announceRetry(
   loop.events.emit({ type: 'providerRetry', turnIndex: loop.turnIndex, ...retry, error: failure, afterOutput })
 }
 
-/** Keeps a failed message with emitted output in the history. Codecs never send it. Rejects with `JournalError`. */
+/** Adds a failed message with emitted output to the history. Codecs never send it. Rejects with `JournalError`. */
 async function keepFailed(loop: LoopState, entry: AssistantEntry, tries: Tries): Promise<void> {
   loop.append(entry)
   charge(loop, entry, tries)
@@ -312,7 +312,7 @@ async function keepFailed(loop: LoopState, entry: AssistantEntry, tries: Tries):
   }
 }
 
-/** Waits `ms`, or until the run is stopped. Leaves no timer or listener behind. */
+/** Waits `ms`, or until the run is stopped. Then removes its timer and listener. */
 function pause({ stop }: LoopState, ms: number): Promise<void> {
   return new Promise((resolve) => {
     let stopTimer: (() => void) | undefined

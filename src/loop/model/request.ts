@@ -73,7 +73,7 @@ function translated({ config, turn }: LoopState, messages: readonly Message[]): 
   }
 }
 
-/** Returns tool definitions for the model. The same tools give the same array. */
+/** Caches tool definitions for the model. The same tools always produce the same array. */
 const definitions = new WeakMap<readonly AgentTool[], { of: readonly AgentTool[]; made: readonly ToolDefinition[] }>()
 
 /** Throws `ConfigError` `invalidTool` for a tool without a JSON Schema. */
@@ -108,7 +108,7 @@ function isSpoken(message: Message | AgentMessage): message is Message {
   return message.role !== 'extension'
 }
 
-/** Runs a callback on copies of `entries`. Unchanged ones keep their identity. Errors are named after the callback. */
+/** Runs a callback on copies of `entries`. Returns the original objects for unchanged entries. Errors name the callback. */
 async function onCopies(
   name: string,
   { stop }: LoopState,

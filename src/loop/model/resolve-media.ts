@@ -9,12 +9,12 @@ import type { LoopConfig } from '../loop-config.ts'
 
 type MediaSources = Pick<LoopConfig, 'resolveMedia' | 'journal'>
 
-/** Resolved media, cached per resolver, because another resolver may reject the same block. */
+/** Caches resolved media per resolver, because another resolver may reject the same block. */
 const resolved = new WeakMap<object, WeakMap<MediaContent, MediaContent>>()
 
 /**
- * Returns a function that resolves media bytes for one run: first from the journal's session, then with `resolveMedia`. Each block is
- * resolved once, and failures are cached. Returns `undefined` if there is no source.
+ * Returns a function that resolves media bytes for one run: first from the journal's session, then with `resolveMedia`. Resolves each block
+ * once, and caches failures. Returns `undefined` if there is no source.
  */
 export function mediaOf(sources: MediaSources, sessionId: string, stop: AbortScope): MediaWithBytes | undefined {
   const asks = sources.resolveMedia ?? sources.journal?.media

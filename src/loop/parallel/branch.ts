@@ -35,7 +35,7 @@ export class Branch {
       prompt.length > 0
         ? await agentLoop(prompt, context, this.#config, loopOptions)
         : await continueLoop(context, this.#config, loopOptions)
-    // Later continuations descend from this branch's loop, not from the loop where it started.
+    // Later continuations descend from this branch's loop, not from the loop from which the branch started.
     context.parentLoopId = this.loopId
     return { index: this.index, loopId: this.loopId, context, originalContextLength: this.#originalContextLength, result }
   }

@@ -9,7 +9,7 @@ import { type IdentifiedContext, parentOf } from './branch.ts'
 import type { ParallelEvents } from './parallel-events.ts'
 
 /**
- * Model calls of a strategy, each run as a loop.
+ * Runs a strategy's model calls, each as a loop.
  *
  * **Contract**: `close` stops running loops, removes its listeners, and resolves when all loops have ended.
  */

@@ -26,13 +26,13 @@ const judgeOptions = optionsOf<LlmJudgeOptions>({ config: required(anObject), sy
  * Creates a strategy in which a model selects the best response.
  *
  * **Contract**
- * - The judge receives the conversation's text, the query and each branch's last text, without calls, results, images or thinking. Only
- *   completed branches are shown, or all if none completed. The judge is not called if only one branch remains or none has text.
- * - The input is fenced with a token that is new for each judgement (see {@link judgePrompt}).
+ * - The judge receives the conversation's text, the query and each branch's last text, without calls, results, images or thinking. Shows
+ *   only completed branches, or all branches if none completed. Does not call the judge if only one branch remains or none has text.
+ * - Fences the input with a token that is new for each judgement (see {@link judgePrompt}).
  * - The judge runs as a separate loop of the same session, on the shared budget. If the judge fails or its reply does not clearly name one
  *   number, logs `evaluationFailed` and selects the first shown branch.
- * - The judge's input may be truncated (see {@link fitForJudge}), but the branches stay unchanged. If the input still does not fit, a
- *   `progressMessage` of the call `judge-compaction` reports this, and the judge is called anyway.
+ * - Truncates the judge's input if necessary (see {@link fitForJudge}), but leaves the branches unchanged. If the input still does not fit,
+ *   reports this in a `progressMessage` for the call `judge-compaction`, and calls the judge anyway.
  * - Throws `ConfigError` `invalidOption` for an invalid configuration.
  *
  * Source: docs/concepts/several-agents.md
@@ -100,8 +100,8 @@ const maxReplyLength = 200
 const unclear = /\b(?:no|not|none|neither|nor|never|cannot|unclear|both|all|any|each|every|either|equal|equally|tie|tied)\b|n['\u2019]t\b/i
 
 /**
- * Builds the message for a judge. Conversation, query and responses are fenced with `token`, which is new for each judgement, so that no
- * response can end its fence and imitate another response or the user.
+ * Builds the message for a judge. Fences the conversation, the query and the responses with `token`. Use a new token for each judgement, so
+ * that no response can end its fence and imitate another response or the user.
  *
  * Source: docs/concepts/several-agents.md
  */
@@ -165,9 +165,10 @@ export function keepStart(text: string, limit: number): string {
  * Shortens `material` until context and responses have at most `budget` tokens.
  *
  * **Contract**
- * - First the context in three steps: last 80 lines, first and last paragraph, a hard limit. If that is not enough, the responses in the
- *   same steps. Stops at the first step that fits. The query stays whole.
- * - The hard limit distributes the remaining tokens, with at least 200 bytes per text. `fits` is false if that is too much.
+ * - First shortens the context in three steps: the last 80 lines, the first and last paragraph, a hard limit. If that is not enough,
+ *   shortens the responses in the same steps. Stops at the first step that fits. Never shortens the query.
+ * - The hard limit distributes the remaining tokens, with at least 200 bytes per text. `fits` is `false` if the result still exceeds the
+ *   budget.
  *
  * Source: docs/concepts/several-agents.md
  */
@@ -198,8 +199,8 @@ function tiers(tokens: number, texts: number): ((text: string) => string)[] {
 }
 
 /**
- * Formats a conversation as text, one line `User: …`, `Assistant: …` or `Tool [name]: …` per message with text. Further lines are indented,
- * so that they cannot imitate another message.
+ * Formats a conversation as text. Each message with text starts with `User: …`, `Assistant: …` or `Tool [name]: …`. Indents all further
+ * lines, so that they cannot imitate another message.
  */
 export function transcript(messages: readonly AgentMessage[]): string {
   const lines: string[] = []
@@ -223,8 +224,8 @@ export interface Question {
 }
 
 /**
- * Returns the query of the branches: the text of `prompt`, after `history`. Without a prompt, the last user text of `history`, after the
- * entries before it.
+ * Returns the query that the branches respond to, and the conversation before it. The query is the text of `prompt`, or the last user text
+ * in `history` if there is no prompt.
  */
 export function questionOf(prompt: readonly AgentMessage[], history: readonly AgentMessage[]): Question {
   if (prompt.length > 0) return { query: userWords(prompt).join('\n'), history }

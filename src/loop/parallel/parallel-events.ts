@@ -6,7 +6,7 @@ import type { Logger } from '../../types/logger.ts'
 import { type EventBody, EventEmitter } from '../event-emitter.ts'
 import type { Watches } from '../watches.ts'
 
-/** Emits a parallel loop's events and forwards those of its strategy's loops. Emits nothing after `end`. */
+/** Emits a parallel loop's events and forwards events from the strategy's loops. Emits nothing after `end`. */
 export class ParallelEvents {
   readonly #events: EventEmitter
   readonly #sink: (event: AgentEvent) => void
@@ -30,7 +30,7 @@ export class ParallelEvents {
     return { runId, loopId }
   }
 
-  /** Emits an event of the parallel loop. Errors of the sink are logged. */
+  /** Emits an event of the parallel loop. Logs errors from the sink. */
   emit(body: EventBody): void {
     if (this.#isOpen) this.#events.emit(body)
   }
@@ -41,7 +41,7 @@ export class ParallelEvents {
     this.#isOpen = false
   }
 
-  /** Forwards an event of a nested loop. That loop handles errors of the sink. */
+  /** Forwards an event from a nested loop. That loop handles errors from the sink. */
   // Return the sink's return value, because the sink may be async and the loop handles its rejection.
   readonly pass = (event: AgentEvent): void => (this.#isOpen ? this.#sink(event) : undefined)
 

@@ -39,12 +39,15 @@ import type { EvaluationStrategy, ParallelOutcome } from './strategies.ts'
 export interface ParallelOptions {
   /** Prompt sent to every branch. Without a prompt, every branch continues the history as `continueLoop` does. */
   prompt?: PromptInput
-  /** Context that all branches start from. Missing ids and loop counts are set on this object. Its messages do not change. */
+  /**
+   * Context from which all branches start. The parallel loop sets missing ids and loop counts on this object, but never changes its
+   * messages.
+   */
   context: AgentContext
   /** One branch runs per configuration. A configuration's limits apply to its branch. */
   configs: readonly LoopConfig[]
   strategy: EvaluationStrategy
-  /** Receives interleaved events from all branches, synchronously. Errors and rejections are logged and ignored. */
+  /** Receives interleaved events from all branches, synchronously. The parallel loop logs and ignores errors and rejections. */
   emit: (event: AgentEvent) => void
   /** Stops all branches and the evaluation when it aborts. The caller owns the signal. */
   signal: AbortSignal
@@ -56,13 +59,13 @@ export interface ParallelOptions {
   runId?: string
   /** Any JSON, passed through to the `agentStart` of every branch. */
   metadata?: JsonValue
-  /** `context` of every branch, for its tools and hooks. Default: none. */
+  /** The run context of every branch, for its tools and hooks. Default: none. */
   runContext?: unknown
 }
 
 /** Result of a parallel loop: the selected branch and all others. Source: docs/concepts/several-agents.md */
 export interface ParallelResult {
-  /** Context to continue with: pass it to `agentLoop` or `continueLoop`. */
+  /** Context for the next loop: pass it to `agentLoop` or `continueLoop`. */
   selectedContext: AgentContext
   /** Messages that the selected branch added. */
   selectedMessages: AgentMessage[]
@@ -152,7 +155,7 @@ function watchedBy(config: LoopConfig, { watches }: ParallelEvents): LoopConfig 
 }
 
 /**
- * Records the selected branch in the first journal of the configurations. A rejection is only logged, because the branches themselves are
+ * Records the selected branch in the first journal among the configurations. Only logs a rejection, because the branches are already
  * durable.
  */
 async function recordGroup(
@@ -170,7 +173,7 @@ async function recordGroup(
 }
 
 const parallelOptions = optionsOf<ParallelOptions>({
-  // Validated by `toMessages`.
+  // `toMessages` validates the prompt.
   prompt: anything,
   context: required(anObject),
   configs: required(listOf(anObject)),

@@ -21,7 +21,7 @@ export class Selection {
     this.#events = events
   }
 
-  /** Reports an ended branch to the strategy. If the strategy selects a branch, aborts all others. */
+  /** Reports an ended branch to the strategy. If the strategy selects a branch, aborts all other branches. */
   settle(outcome: ParallelOutcome): void {
     this.#settled.push(outcome)
     if (this.#early !== undefined) return

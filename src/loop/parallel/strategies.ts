@@ -17,9 +17,7 @@ export const transparent: EvaluationStrategy = {
   evaluate: () => chosen(0),
 }
 
-/**
- * Selects the first branch, regardless of its outcome. The other branches are aborted when it ends. Source: docs/concepts/several-agents.md
- */
+/** Selects the first branch, regardless of its outcome. Aborts the other branches when it ends. Source: docs/concepts/several-agents.md */
 export const pickFirst: EvaluationStrategy = {
   name: 'pickFirst',
   settled: (outcome) => (outcome.index === 0 ? 0 : undefined),
@@ -96,12 +94,12 @@ export interface Evaluation {
  * Selects one of several branches. Any plain object works.
  *
  * **Contract**
- * - `check` throws if the strategy does not support the number of branches. It is called before any branch starts.
- * - `settled` is called when a branch ends, with all branches that ended so far, in that order. If it returns an index, that branch is
- *   selected, all others are aborted, and neither `settled` nor `evaluate` is called again. Must be synchronous and fast.
- * - `evaluate` is called once after all branches have ended, unless one is already selected or the caller stopped the parallel loop.
- * - If a strategy throws, rejects, selects no branch or returns an invalid usage, `evaluationFailed` is logged. The first completed branch
- *   is then selected, or the first.
+ * - `check` runs before any branch starts. It throws if the strategy does not support the number of branches.
+ * - `settled` runs when a branch ends, with all branches that have ended so far, in that order. If it returns an index, the parallel loop
+ *   selects that branch, aborts all others, and calls neither `settled` nor `evaluate` again. It must be synchronous and fast.
+ * - `evaluate` runs once, after all branches have ended, unless a branch is already selected or the caller stopped the parallel loop.
+ * - If a strategy throws, rejects, selects no branch or returns an invalid usage, the parallel loop logs `evaluationFailed`. It then
+ *   selects the first completed branch, or the first branch if none completed.
  * - Always counts the usage of `ask`, even if the strategy does not report it.
  *
  * Source: docs/concepts/several-agents.md

@@ -53,7 +53,7 @@ class Plugin implements JoinablePlugin {
   }
 }
 
-/** Accepts plugins that another copy of this package created. */
+/** Returns whether a value is a plugin. Accepts plugins from another copy of this package. */
 function isPlugin(plugin: AgentPlugin): plugin is AgentPlugin & Pick<PluginDefinition, 'begin'> {
   return 'begin' in plugin && typeof plugin.begin === 'function'
 }

@@ -48,7 +48,7 @@ interface Joined {
   notes: PluginNotes
 }
 
-/** Starts a loop's plugins. If one fails, the loop has failed. Plugins before it get the ending and are closed. */
+/** Starts a loop's plugins. If a plugin fails, the loop fails, and the plugins before it receive the ending and are closed. */
 export function joined(plugins: readonly (AgentPlugin & Pick<PluginDefinition, 'begin'>)[], host: PluginHost): JoinedPlugins {
   const all: Joined[] = []
   try {
@@ -140,7 +140,7 @@ class RunningPlugins implements JoinedPlugins {
     return this.#words.length === 0 ? undefined : wordFilter(this.#words, messageId)
   }
 
-  /** Withholds text that cannot be checked. */
+  /** Returns a plugin's `delta` stage. If the stage fails, withholds the text, because it is unchecked. */
   #closed(name: string, stages: PluginStages): WordStage {
     return (words) => {
       if (this.#host.failure !== undefined) return ''

@@ -12,7 +12,7 @@ import type { InputLoop } from '../intake.ts'
 import type { RunLog } from '../run-log.ts'
 import type { TurnSetup } from '../turn/turn-setup.ts'
 
-/** Parts of the loop that plugins use. */
+/** The fields of a loop that plugins use. */
 export interface PluginHost extends Omit<InputLoop, 'turn' | 'log'>, HookedLoop {
   readonly events: InputLoop['events']
   readonly turn: TurnSetup
@@ -48,7 +48,7 @@ export interface JoinedPlugins {
   readonly responseStages: readonly AnswerGuard[]
   /** Returns the delay in milliseconds and the maximum retries, or `undefined` for no retry. */
   requestFailed(error: ProviderError, retries: number): Promise<{ delayMs: number; maxRetries: number } | undefined>
-  /** Wraps `work` in the `call` stages. Returns `work` itself if no plugin has one. */
+  /** Wraps `work` in the `call` stages. Returns `work` itself if no plugin has a `call` stage. */
   around(call: PluginCall, work: () => Promise<ToolResult>): () => Promise<ToolResult>
   readonly watchesCalls: boolean
   /** Whether a plugin has an `idle` stage. */
@@ -59,7 +59,7 @@ export interface JoinedPlugins {
   close(): Promise<void>
 }
 
-/** A plugin that includes the function to join plugins, so that programs without plugins do not load that code. */
+/** A plugin with the function that starts plugins, so that programs without plugins do not load that code. */
 export interface JoinablePlugin extends AgentPlugin {
   join(plugins: readonly AgentPlugin[], host: PluginHost): JoinedPlugins
 }

@@ -44,7 +44,7 @@ async function asked(host: PluginHost, prompt: string, given: PluginQuestion): P
   throw new ProviderError('api', `The model call failed: ${'error' in result && result.error ? result.error.message : status}`)
 }
 
-/** Notes of a plugin in the session. */
+/** A plugin's notes in the session. */
 export class PluginNotes {
   readonly #kind: string
   readonly #host: PluginHost

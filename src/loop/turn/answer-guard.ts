@@ -11,8 +11,8 @@ import type { AnswerGuard } from '../plugins/plugin-port.ts'
 const mostRepeats = 1
 
 /**
- * Runs the `response` stages of plugins, then the `afterAnswer` hook on a final response, before it enters the history. Refused or replaced
- * content is removed from the message, which records it. A failing guard ends the run.
+ * Runs the plugins' `response` stages, then the `afterAnswer` hook on a final response, before the response enters the history. Removes
+ * refused or replaced content from the message, which records the decision. A failing guard ends the run.
  */
 export async function guardAnswer(loop: LoopState, message: AssistantEntry): Promise<void> {
   const { afterAnswer } = loop.config.hooks ?? {}
@@ -92,7 +92,7 @@ export async function refusedEnding(loop: LoopState, { message }: { message: Ass
   return undefined
 }
 
-/** Returns whether to request a repair of an invalid response. If so, the model gets the issues. */
+/** Returns whether to request a repair of an invalid response. If so, adds the issues for the model to the history. */
 export async function repairs(
   loop: LoopState,
   { message, results }: { message: AssistantEntry; results: readonly unknown[] },

@@ -16,13 +16,13 @@ export interface Offer {
   searchable: readonly AgentTool[]
 }
 
-/** Selects the offered tools: all except those that a search must find first. Reads only new entries of a growing history. */
+/** Selects the tools to offer: all tools except those that a search must find first. Reads only new entries in a growing history. */
 export class OfferedTools {
   /** Names of tools that were found or called, in order. */
   readonly #named = new Map<string, 'found' | 'called'>()
   #seen = 0
   #changes = 0
-  /** Cached result. Returning the same lists keeps encoded tools cached. */
+  /** Cached result. The same lists must be returned, so that encoded tools stay cached. */
   #last: { of: readonly AgentTool[]; changes: number; offer: Offer } | undefined
 
   of(tools: readonly AgentTool[], messages: readonly AgentMessage[]): Offer {

@@ -40,7 +40,7 @@ async function prepared(loop: LoopState): Promise<void> {
 
 /**
  * Sets the tools for a turn that runs calls after their approval: the tools from `prepareTurn`, then the agent's. Ignores other changes,
- * because no model is called.
+ * because the turn calls no model.
  */
 export async function prepareToGoOn(loop: LoopState): Promise<void> {
   loop.turn.goesOn = true
@@ -72,7 +72,7 @@ async function askedPrompt(loop: LoopState, systemPrompt: SystemPromptFunction):
   }
 }
 
-/** Fails closed: if preparation fails, the turn must not run unprepared. */
+/** Returns the changes for this turn. If preparation fails, the run fails, because the turn must not run unprepared. */
 async function askedChanges(
   loop: LoopState,
   hook: NonNullable<NonNullable<LoopConfig['hooks']>['prepareTurn']>,
@@ -117,7 +117,7 @@ function changed({ context, turns }: LoopState, turn: TurnSetup, changes: TurnCh
   }
 }
 
-/** Keeps tool order, so that the prompt prefix stays cached. Undiscovered tools may also be listed. */
+/** Selects the active tools. Preserves their order, so that the prompt prefix stays cached. `tools` may also list undiscovered tools. */
 function active(all: readonly AgentTool[], { tools, searchable }: Offer, names: readonly string[]): Offer {
   const unknown = names.find((name) => ![...tools, ...all].some((tool) => tool.name === name))
   if (unknown === undefined) {

@@ -26,7 +26,7 @@ export function findPausedTurn(messages: readonly AgentMessage[]): PausedTurn | 
     if (message === undefined || message.role === 'user') return undefined
     for (const id of openCallsOf(message)) marked.add(id)
     for (const shown of shownClientCallsOf(message)) {
-      // The latest displayed arguments apply.
+      // Use the arguments that were displayed last.
       if (!permitted.has(shown.toolCallId)) permitted.set(shown.toolCallId, shown)
     }
     if (message.role !== 'assistant') continue
@@ -51,7 +51,7 @@ export async function resumeTurn(
     failUnlessStopped(loop, error)
     return closeTurn(loop, { ...noCalls(), message, usage: emptyUsage() })
   }
-  // A call that was approved with other arguments runs with them.
+  // Run a call with the arguments that were approved.
   const shown = calls.map((call) => ({ ...call, arguments: permitted.get(call.id)?.edited?.arguments ?? call.arguments }))
   const planned = planCalls(loop, shown, false).map((each) => ({ ...each, permitted: permitted.get(each.call.id) }))
   const ran = await runCalls(loop, planned)

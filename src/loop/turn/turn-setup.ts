@@ -7,7 +7,7 @@ import { outputFormOf } from '../../validation/response-format.ts'
 import type { AgentContext, LoopConfig } from '../loop-config.ts'
 import { type Offer, OfferedTools } from './offered-tools.ts'
 
-/** Setup of one turn. */
+/** One turn's setup. */
 export interface TurnSetup {
   model: Model
   tools: readonly AgentTool[]

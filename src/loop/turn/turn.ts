@@ -43,10 +43,7 @@ export function storeData(loop: LoopState): Promise<void> | undefined {
   return messages.length === 0 ? undefined : addNotice(loop, ...messages)
 }
 
-/**
- * Adds a marker with the pending and held-back calls to the history, so that another process can continue. The marker is never sent to a
- * model.
- */
+/** Adds a marker with the pending and delayed calls to the history, so that another process can continue the run. Never sent to a model. */
 function markPaused(loop: LoopState, { waiting, clientCalls, heldBack }: TurnOutcome): Promise<void> {
   const toolCallIds = [...waiting, ...clientCalls].map((pending) => pending.toolCallId).concat(heldBack)
   const pendingApprovals = waiting.map(({ subAgent: _, ...pending }) => pending)

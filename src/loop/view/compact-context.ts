@@ -16,8 +16,8 @@ type CompactionReason = { cause: 'due' | 'overflow' } | { cause: 'asked'; focusM
  * **Contract**
  * - `due`: compacts only if the request is near the limit. `overflow`: compacts to the configured size, and at most half of the request.
  * - Emits nothing if there is nothing to compact, or if a `beforeCompactionStart` hook refuses.
- * - `compactionStarted` is always followed by `compactionEnded`. A failure changes nothing.
- * - Rejects after `compactionEnded` with the error: `JournalError`, the signal's reason, a defect.
+ * - Emits exactly one `compactionEnded` after `compactionStarted`. A failure changes nothing.
+ * - Rejects after `compactionEnded` with the error: `JournalError`, the signal's reason, or a bug.
  *
  * Source: docs/concepts/context.md
  */
