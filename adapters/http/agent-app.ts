@@ -16,7 +16,7 @@ import { type RouteOptions, resolvedRoutes, routeTable } from './routes/route-op
 import { sessionRoutes } from './routes/session-routes.ts'
 import { addSessions, hostIn } from './routes/sessions.ts'
 
-/** Options of `createAgentApp`. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
+/** Options for `createAgentApp`. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
 export interface AgentAppOptions<E extends Env = Env, RunValue = unknown> extends RouteOptions {
   /**
    * Authenticates a request. Return a name to give each user separate sessions, or `true` on a server with a single user (as
@@ -86,7 +86,7 @@ const exposedHeaders = ['retry-after', 'x-vercel-ai-ui-message-stream']
  *
  * **Contract**
  * - Rejects requests that `authorize` does not accept. Before that, rejects pages from other origins unless `cors` lists them.
- * - A failure before the first byte is sent as a problem body with an HTTP status. Later failures are events of the run.
+ * - Sends a failure before the first byte as a problem body with an HTTP status. Later failures are events in the run.
  * - Throws `ConfigError` `invalidOption` for an invalid option.
  *
  * Source: docs/guides/serve-over-http.md

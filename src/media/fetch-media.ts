@@ -11,7 +11,7 @@ import { aFunction, aPositiveNumber, aText, kind, listOf, options as optionsOf, 
 import type { MediaQuery, ResolveMedia } from '../types/model/provider.ts'
 
 /**
- * Reason why media could not be fetched or uploaded.
+ * Reason for a failed fetch or upload of media.
  *
  * - `refused`: the URL is not allowed.
  * - `tooLarge`: more bytes than the limit.
@@ -42,7 +42,7 @@ export interface FetchMediaOptions {
   maxBytes?: number
   /** Milliseconds for the whole fetch, redirects included. Default: 30,000. */
   timeoutMs?: number
-  /** Default: the global `fetch`. A custom one can resolve names and refuse private addresses. */
+  /** Sends requests. Default: the global `fetch`. A custom function can resolve names and refuse private addresses. */
   fetch?: typeof fetch
 }
 
@@ -63,15 +63,15 @@ const maxRedirects = 5
 export const defaultMediaTimeoutMs = 30_000
 /** Maximum length of a URL, in characters. */
 const maxAddress = 8192
-/** Sends neither cookies nor a referrer. */
+/** Fetch options that send neither cookies nor a referrer. */
 const unnamed: RequestInit = { credentials: 'omit', referrerPolicy: 'no-referrer' }
 
 /**
  * Creates a `resolveMedia` that fetches URLs from an allow-list of hosts.
  *
  * **Contract**
- * - Fetches over https. Follows at most five redirects, each checked against the same list. Sends no cookies, keys or referrer.
- * - Trusts listed names: it does not check which IP address a name resolves to.
+ * - Fetches over https. Follows at most five redirects, and checks each against the same list. Sends no cookies, keys or referrer.
+ * - Trusts listed names: does not check which IP address a name resolves to.
  * - Stops reading at `maxBytes`. The `content-type`, the first bytes and the type in the message must agree.
  * - Rejects with `MediaError`, or with the reason of the query's signal. Errors never contain the query or the user info of a URL.
  * - Throws `ConfigError` `invalidOption` if the list names no host.
@@ -104,7 +104,7 @@ export function fetchMedia(options: FetchMediaOptions): ResolveMedia {
   }
 }
 
-/** Host and port as `URL` writes them. */
+/** Normalizes a host and port the way `URL` does. */
 function hostOf(entry: string): string {
   const isWide = entry.startsWith('*.')
   const { host } = new URL(`https://${isWide ? entry.slice(2) : entry}`)

@@ -18,7 +18,7 @@ export function problemOf(error: unknown, logger: Logger | false | undefined): P
   const known = ConfigError.isInstance(error) ? misuse[error.code] : SessionError.isInstance(error) ? ofSessions[error.code] : undefined
   if (known !== undefined) return { ...known, detail: errorText(error) }
   logWarning(logger, 'agentFailed', { message: errorText(error) })
-  // Errors of this package contain no secrets and describe a fix. All other errors may contain anything, so only the logger receives them.
+  // This package's errors contain no secrets and describe a fix. All other errors may contain secrets, so only the logger receives them.
   const detail = PhiError.isInstance(error) ? error.message : "The agent failed to start. The server's log has the reason."
   // The outcome is unknown because a disk, a database, or another writer did not respond. A retry may succeed.
   if (SessionError.isInstance(error) && (error.code === 'io' || error.code === 'blocked'))

@@ -5,7 +5,7 @@ import { ConfigError } from '../../../src/index.ts'
 import { assertLoopback } from './loopback.ts'
 import { refuse } from './problem.ts'
 
-/** Default limit on a server with a single user. */
+/** Default limit for a server with a single user. */
 const ofOnlyUser = 1000
 /** Default limit per user. */
 export const shareOfNamed = 100

@@ -10,7 +10,7 @@ import { ProblemError, refuse } from './problem.ts'
 
 /** Limits for a request body. */
 export interface BodyLimits {
-  /** Bytes. */
+  /** Maximum body size in bytes. */
   maxBytes: number
   /** Maximum milliseconds until the body is complete. */
   timeoutMs: number
@@ -64,7 +64,7 @@ const letGoTimes = 8
 
 /**
  * Like `readSharedText`, for a body in which only the last message and the last assistant message of `messages` are needed. Drops the other
- * messages while reading. They barely count toward the limit, so a client can send a long conversation each time.
+ * messages while reading. Dropped messages barely count toward the limit, so a client can send a long conversation with each request.
  */
 export async function readLastMessages(c: Context, limits: BodyLimits): Promise<string> {
   const request = c.req.raw
@@ -105,7 +105,7 @@ class AllKept implements Kept {
  * Reads the body as UTF-8 text, with its byte order mark.
  *
  * **Contract**
- * - Stops reading and rejects with 413, 408 or 400. Hono's `bodyLimit` has no time limit.
+ * - Stops reading and rejects with 413, 408 or 400. Hono's `bodyLimit` has no timeout.
  */
 export async function readText(request: Request, limits: BodyLimits): Promise<string> {
   return readStream(request, limits, () => new AllKept())

@@ -5,7 +5,7 @@ type Asking = Request | { readonly req: { readonly raw: Request } }
 
 const minLength = 8
 
-/** Strings that a missing secret is converted to. */
+/** Strings that result from converting a missing secret. */
 const noSecrets = ['undefined', '[object Object]']
 
 /**
@@ -39,10 +39,11 @@ function usable(secret: string | undefined): string | undefined {
 }
 
 /**
- * Returns the token that a call contains instead of an API key, which is the `apiKey` passed to the caller's factory. Verify it in
+ * Returns the token that a call contains instead of an API key: the `apiKey` that the caller passed to its factory. Verify the token in
  * `authorize`. The proxy does not forward tokens.
  *
- * Returns `undefined` if there is none. Reads `authorization` (with `Bearer`) before `x-api-key`, `x-goog-api-key` and `api-key`.
+ * Returns `undefined` if the call contains no token. Reads `authorization` (with `Bearer`) before `x-api-key`, `x-goog-api-key` and
+ * `api-key`.
  *
  * Source: docs/guides/keys-and-proxies.md
  */

@@ -6,8 +6,8 @@ const bracket = 0x5b
 const brace = 0x7b
 
 /**
- * Receives a JSON object's text in pieces. Shortens its `name` list to the last element and the last earlier element that `keeps` selects.
- * Drops other elements immediately. Keeps invalid JSON unchanged, so that the parser rejects it.
+ * Receives a JSON object's text in pieces. Reduces its `name` list to the last element and the last earlier element that `keeps` selects.
+ * Drops all other elements immediately. Leaves invalid JSON unchanged, so that the parser rejects it.
  */
 export class LastOfList {
   readonly #name: string
@@ -31,7 +31,7 @@ export class LastOfList {
     this.#keeps = keeps
   }
 
-  /** Number of characters in the last element and around the list. No other element was longer. */
+  /** Number of characters in the last element and around the list. Every other element was at most as long. */
   get length(): number {
     return this.#head.length + this.#element.length
   }
@@ -45,7 +45,7 @@ export class LastOfList {
     let escapeAt = piece.indexOf('\\')
     for (let at = 0; at < piece.length; at++) {
       if (this.#isInString && !this.#isEscaped && this.#depth !== 1) {
-        // Searches only for the string's end, because an image is one long string.
+        // Search only for the string's end, because an image is one long string.
         if (escapeAt >= 0 && escapeAt < at) escapeAt = piece.indexOf('\\', at)
         const end = piece.indexOf('"', at)
         at = Math.min(end < 0 ? piece.length : end, escapeAt < 0 ? piece.length : escapeAt)

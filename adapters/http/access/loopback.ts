@@ -27,7 +27,7 @@ type Asking = Request | Context
  * - No proxy has forwarded the request: it has no header such as `Forwarded`, `X-Forwarded-…`, `Via`, `X-Real-IP` or `CF-…`. No header
  *   value is an IP address.
  * - The `Host` is a loopback name. This prevents DNS rebinding by another site.
- * - Never throws. If the host exposes no address, headers alone decide: listen on loopback there.
+ * - Never throws. If the host exposes no address, decides by the headers only. On such hosts, listen on a loopback address.
  *
  * Source: docs/guides/serve-over-http.md
  */

@@ -122,7 +122,7 @@ export const tooManyRuns: Problem = {
 /** Milliseconds until a retry, if capacity becomes available soon. */
 export const soonMs = 1000
 
-/** Problem for a request to a session that is being closed. */
+/** Problem for a request to a session that is closing. */
 export const leaving: Problem = {
   status: 503,
   code: 'unavailable',

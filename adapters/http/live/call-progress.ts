@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../../../src/index.ts'
 
-/** Tracks the current run's tool calls, because the history receives results only when the whole step has ended. */
+/** Tracks the current run's tool calls, because the history receives results only when all calls of a step have ended. */
 export class CallProgress {
   #runId: string | undefined
   readonly #resolved = new Set<string>()

@@ -7,7 +7,7 @@ import { type JournalRecord, SessionError, type SessionJournal } from '../../../
  *
  * **Contract**
  * - Revoked journals reject appends with `conflict`, and can no longer open logs. All other operations still work.
- * - If `moves` is set, journals are revoked when another writer has taken over the session.
+ * - If `moves` is set, revokes the journals when another writer takes over the session.
  */
 export class RevocableStore implements SessionStore {
   readonly promises: SessionStore['promises']
@@ -119,7 +119,7 @@ export class RevocableStore implements SessionStore {
     return { ...record, entry: { ...entry, idempotencyKey: begins.key } }
   }
 
-  /** Disconnects the run's readers before the run ends here. */
+  /** Handles a rejected append. Disconnects the run's readers before the run ends in this process. */
   #refused(error: unknown): never {
     if (this.#moves && SessionError.isInstance(error) && error.code === 'conflict') this.revoke()
     throw error

@@ -6,7 +6,7 @@ import type { NoticeHandlers } from '../notices/session-notices.ts'
 import type { SessionSchedules } from '../schedules/session-schedules.ts'
 import type { ContextRequest, RunContext } from './run-context.ts'
 
-/** Options of a live agent. The session adds its store. */
+/** Options for a live agent. The session adds its store. */
 export type LiveAgentOptions<Tools extends readonly AgentTool[] = readonly AgentTool[]> = Omit<
   AgentOptions<unknown, Tools>,
   'session' | 'journal' | 'sessionId' | 'messages'
@@ -31,7 +31,7 @@ export interface LiveSessionHost extends NoticeHandlers {
   agentOptions(): LiveAgentOptions | Promise<LiveAgentOptions>
   /** Called when another agent continues the session, to notify code in this process that uses it. */
   onAgent?(agent: Agent): void
-  /** Returns the process that holds the lease, if the host can tell. */
+  /** Returns the process that holds the lease, if the host knows it. */
   otherHolder?(): string | undefined
   /** Counts a host's runs, and keeps its process alive while any run is active. */
   readonly runs: {
@@ -52,7 +52,7 @@ export interface LiveSessionHost extends NoticeHandlers {
    * that they reconnect to the new owner.
    */
   readonly moves?: boolean
-  /** Called when a run ended here because it could not be recorded. The run's log is still unfinished. */
+  /** Called when a run ended in this process because it could not be recorded. The run's log is still unfinished. */
   cutOff?(): void
   /** Counts attempts to resume an interrupted run. */
   readonly attempts: {

@@ -207,7 +207,7 @@ export class LiveSession {
     return (await this.continuedRun()) ?? this.#agent.latest?.run
   }
 
-  /** The state of that run's calls. */
+  /** The state of the last run's calls. */
   get calls(): CallProgress {
     return this.#agent.calls
   }
@@ -273,7 +273,7 @@ export class LiveSession {
       const unfinished = await this.recorded.unfinished()
       if (unfinished === undefined) return
       await this.recorded.end(unfinished, { status: 'aborted' })
-      // The agent does not know that the run was ended.
+      // The agent does not know that the run has ended.
       this.#agent.drop()
     })
   }
@@ -317,9 +317,9 @@ export class LiveSession {
   }
 
   /**
-   * Like `leave`, but leaves the active run to the process that recovers the session. The current turn may finish until `deadline` aborts.
-   * Pending calls stay pending. Afterwards, records nothing more and disconnects readers. Rejects if another operation, such as an export,
-   * still uses the session 3 s later.
+   * Like `leave`, but leaves the active run to the process that recovers the session. Waits for the current turn until `deadline` aborts.
+   * Pending calls stay pending. Then stops recording and disconnects readers. Rejects if another operation, such as an export, still uses
+   * the session 3 s later.
    */
   handOver(deadline: AbortSignal): Promise<void> {
     const handing = this.#stopAsking(async () => {
@@ -348,7 +348,7 @@ export class LiveSession {
     await agent?.close()
   }
 
-  /** Runs an action after all earlier actions. Ensures that none of them still waits for a run's context. */
+  /** Runs an action after all earlier actions. First rejects earlier actions that are waiting for a run's context. */
   #stopAsking<Value>(act: () => Promise<Value>, problem?: Problem): Promise<Value> {
     const goOn = this.#agent.stopAsking(problem)
     return this.#mutex.run(act).finally(goOn)

@@ -14,11 +14,11 @@ export type SessionRoutes = (request: Request, gateway: SessionGateway) => Promi
 
 /**
  * Session host for `createAgentApp`. `memoryLiveSessions` runs sessions in this process. `objectLiveSessions` from `phi-core/cloudflare`
- * keeps each in a Durable Object.
+ * runs each session in a Durable Object.
  *
  * **Contract**
- * - `fetch` handles a request for one session. It uses `routes` if the session is in this process. Otherwise, the session's process uses
- *   the same routes.
+ * - `fetch` handles a request for one session. It calls `routes` if the session is in this process. Otherwise, it forwards the request to
+ *   the session's process, which has the same routes.
  * - Callers can never access other callers' sessions, regardless of the ids they send.
  * - The app calls `answerWith`, if present, once before any request. A host that serves requests from other processes also uses the routes
  *   passed to it, and reads bodies within the limits of `body`.

@@ -103,7 +103,7 @@ function withMessages(event: AgentEnd, messages: AgentEnd['messages']): AgentEnd
   return messages === event.messages ? event : { ...event, messages }
 }
 
-/** Uses an available value synchronously, so that events without media need no promise. */
+/** Passes a value to `use`, synchronously if it is not a promise, so that events without media need no promise. */
 export function withValue<Value, Made>(value: Value | Promise<Value>, use: (value: Value) => Made): Made | Promise<Made> {
   return value instanceof Promise ? value.then(use) : use(value)
 }

@@ -36,7 +36,7 @@ export type MakeContext<E extends Env = Env, RunValue = unknown> = (
 /** Requires `context` if a tool of the sessions declares its type. */
 export type DeclaredContext<E extends Env, RunValue> = unknown extends RunValue ? unknown : { context: MakeContext<E, NoInfer<RunValue>> }
 
-/** The context of a run as a prompt option. */
+/** A run's context as a prompt option. */
 export type RunContext = Pick<PromptOptions, 'context'>
 
 /** A run that started in this process, and its context. */
@@ -48,7 +48,7 @@ export interface ContextedRun {
 /** Returns the context for the run of a command. Called at most once, when the run is about to start. */
 export type StartContext = () => Promise<RunContext>
 
-/** Maximum milliseconds for an app to return a context. The session starts nothing else in the meantime. */
+/** Maximum milliseconds for an app to return a context. The session starts no other run in the meantime. */
 const contextMs = 30_000
 
 function withinLimit(make: () => Promise<unknown>): Promise<unknown> {

@@ -38,7 +38,7 @@ export class RunFollowers {
     this.#followers.add(follower)
     signal.addEventListener('abort', stop, { once: true })
     try {
-      // Called only after subscribing, so that no run is missed.
+      // Call this only after subscribing, so that no run is missed.
       const first = await firstOf()
       if (first !== undefined && !begun.includes(first)) begun.unshift(first)
       while (!signal.aborted) {

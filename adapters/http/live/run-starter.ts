@@ -17,7 +17,7 @@ export interface Beginning extends Place {
   start?: StartContext | undefined
   /** Reason reported to the host. Default: `start`. */
   reason?: 'queued'
-  /** Whether the run continues another run and keeps its context. `ifPending`: only if calls of that run are pending. */
+  /** Whether the run continues another run and keeps its context. With `ifPending`, only if calls in that run are pending. */
   continues?: boolean | 'ifPending'
   /** Whether the run is a compaction, after which the previous run can still continue with its context. */
   isCompaction?: boolean
@@ -60,8 +60,8 @@ export class RunStarter {
   }
 
   /**
-   * Starts a run with `start`. If `from` is set, the run starts at the end of that loop. Throws `ProblemError` if no run may start, 404 for
-   * an unknown loop, `AgentBusyError` during a run, and errors of `start`. On an error, the session is unchanged.
+   * Starts a run with `start`. If `from` is set, the run starts at the end of that loop. Throws `ProblemError` if no run may start,
+   * `ProblemError` 404 for an unknown loop, `AgentBusyError` during a run, and errors from `start`. An error leaves the session unchanged.
    */
   begin(start: StartRun, { key, ...place }: Beginning & { key?: string } = {}): Promise<AgentRun> {
     const { agent, mutex } = this.#parts
@@ -74,7 +74,7 @@ export class RunStarter {
   async #begin(start: StartRun, place: Beginning, key: string | undefined): Promise<AgentRun> {
     const { host, agent: ofSession, opened, writing } = this.#parts
     const agent = await opened()
-    // The agent itself reports that it is busy.
+    // Let the agent report that it is busy.
     if (agent.isStreaming) return start(agent, {})
     const problem = await host.runs.open()
     if (problem !== undefined) throw new ProblemError(problem)

@@ -54,14 +54,14 @@ export class SessionAgent {
   #latest: BegunRun | undefined
   /** Context of the last run in this process. A continuation of the run reuses it. */
   #context: ContextedRun | undefined
-  /** Whether a run waits for its context. */
+  /** Whether a run is waiting for its context. */
   #isAsking = false
   /** Whether a run has waited for its context for longer than `requestWaitMs`. */
   #isLate = false
   readonly #onLate = new Set<() => void>()
   /** Aborts when the session is stopped. */
   #stopped = new AbortController()
-  /** The state of that run's calls. */
+  /** The state of the last run's calls. */
   readonly calls = new CallProgress()
   /** Loops by idempotency key, started before the agent was created. */
   #begunBefore: ReadonlyMap<string, string> = new Map()
@@ -92,7 +92,7 @@ export class SessionAgent {
     let leave = (): void => undefined
     const stopped = new Promise<never>((_resolve, reject) => {
       let stopTimer = (): void => undefined
-      // If the context is ready, it wins: the run begins and is then stopped.
+      // A context that is ready takes precedence: the run begins and is then stopped.
       const stop = (): void => {
         stopTimer = startTimer(0, () => reject(signal.reason))
       }
@@ -181,7 +181,7 @@ export class SessionAgent {
   async moveTo(loopId: string): Promise<() => Promise<void>> {
     const before = await this.inMemory()
     if (before?.lastLoopId === loopId) return async () => undefined
-    // Checked before creating an agent, which may open connections.
+    // Check this before creating an agent, because creating one may open connections.
     await this.#parts.recorded.assertLoop(loopId)
     const agent = await this.#make({ loopId })
     // The agent would add a second writer.
@@ -304,7 +304,7 @@ export class SessionAgent {
     agent.sharedState?.subscribe(({ version }) => onState(version))
     agent.subscribe((event) => {
       this.calls.take(event)
-      // Clients see that the run has ended, so no warning is needed.
+      // Clients see that the run has ended, so prevent the warning.
       if (event.type === 'agentStart') void agent.currentRun?.result
       if (event.type === 'agentStart') onBegin(this.note(agent))
       onEvent(event)

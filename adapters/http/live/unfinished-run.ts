@@ -28,16 +28,14 @@ export function isCutOff(records: readonly SessionRecord[]): boolean {
 
 /**
  * Returns a number that grows with a run's progress: with each ended loop, each result, and each turn after the first. Attempts that fail
- * at the same point do not count, so that a model or tool is not called endlessly. A turn may be missing from the log during its model
- * call, so the results before it prove that the previous turn was completed.
+ * at the same point make no progress, which prevents endless model or tool calls. During a model call, the log may not contain its turn, so
+ * the results before it prove that the previous turn is complete.
  */
 export function progressOf(records: readonly SessionRecord[]): number {
   return records.filter(isProgress).length
 }
 
-/**
- * Returns how many times the last run was started since it last made progress. Its caller starts it once, and each resume starts it again.
- */
+/** Returns how many times the last run was started since it last made progress. The caller's start and each resume count. */
 export function attemptsOf(records: readonly SessionRecord[]): number {
   return records.slice(records.findLastIndex(isProgress) + 1).filter(({ entry }) => entry.type === 'loopStart').length
 }

@@ -32,12 +32,12 @@ export interface EndNotice extends NoticeBase {
 export type SessionNotice = WaitingNotice | EndNotice
 
 /**
- * Handlers for sessions that no client is connected to.
+ * Handlers for sessions without a connected client.
  *
  * **Contract**
  * - The host does not wait for handlers and logs rejections.
- * - The process in which the event occurs notifies once. A process that resumes a run calls `onWaiting` again. If a process is killed
- *   first, the notification is lost, so check the `status` of listed sessions after a restart.
+ * - The process in which the event occurs calls a handler once. A process that resumes a run calls `onWaiting` again. If a process is
+ *   killed before it calls a handler, the notification is lost, so check the `status` of listed sessions after a restart.
  *
  * Source: docs/guides/deploy.md
  */

@@ -33,7 +33,7 @@ interface SessionWatchParts {
 export class SessionWatch {
   readonly #parts: SessionWatchParts
   #streams = 0
-  /** Requests already notified. */
+  /** Requests that the application was already notified of. */
   readonly #notified = new Set<string>()
   #loopId = ''
   #stopTimer = (): void => undefined
@@ -86,7 +86,7 @@ export class SessionWatch {
   async #tellWaiting(): Promise<void> {
     const { handlers, waiting } = this.#parts
     if (handlers.onWaiting === undefined) return
-    // Several simultaneous requests become one notification.
+    // Send one notification for several simultaneous requests.
     const { approvals, inputs, clientCalls } = await waiting()
     const fresh = [...approvals, ...inputs, ...clientCalls].map(keyOf).filter((key) => !this.#notified.has(key))
     if (this.#streams > 0 || fresh.length === 0 || this.#parts.isElsewhere()) return

@@ -22,9 +22,9 @@ export interface WebhookOptions {
   timeoutMs?: number
   /** Retries of a failed request. Default: 5. */
   maxRetries?: number
-  /** Default: the global `fetch`. */
+  /** Sends requests. Default: the global `fetch`. */
   fetch?: (request: Request) => Promise<Response>
-  /** Receives `webhookFailed` for failed deliveries. Default: none. */
+  /** Logs failed deliveries as `webhookFailed`. Default: none. */
   logger?: Logger | false
 }
 
@@ -44,7 +44,7 @@ export interface Webhook {
   settled(): Promise<void>
 }
 
-/** Maximum deliveries in flight. Further deliveries are dropped, so that an unavailable receiver uses bounded memory. */
+/** Maximum deliveries in flight. Drops further deliveries, so that an unavailable receiver cannot exhaust the memory. */
 const maxOnTheWay = 100
 const answerMs = 15_000
 
@@ -52,14 +52,14 @@ const answerMs = 15_000
  * Creates handlers that send signed notifications to a URL. Pass them to a host as `onWaiting` and `onEnd`.
  *
  * **Contract**
- * - `POST` with the notification as JSON. `phi-signature` is `t=<seconds>,v1=<hex>`: HMAC-SHA256 of `<seconds>.<body>` with
- *   `key`. `readWebhook` verifies it.
+ * - Sends a `POST` request with the notification as JSON. The `phi-signature` header is `t=<seconds>,v1=<hex>`: the HMAC-SHA256 of
+ *   `<seconds>.<body>` with `key`. `readWebhook` verifies it.
  * - The body contains no call arguments and no conversation text. An authorized receiver can read them from the session.
  * - Any status from 200 to 299 acknowledges. Retries after 408, 425, 429, 5xx and network errors, after a random wait of up to 1, 2, 4, 8
  *   and 16 seconds; respects `Retry-After`. Does not follow redirects, because they would leak the signature.
  * - Never rejects, and the host does not wait for deliveries. Logs failed deliveries. The queue is in memory, so await `settled` before the
  *   process ends.
- * - At most 100 deliveries are in flight. Further deliveries are dropped.
+ * - Allows at most 100 deliveries in flight and drops further deliveries.
  * - Throws `ConfigError` `invalidOption` if the URL is not https or the key is too short.
  *
  * Source: docs/guides/deploy.md

@@ -36,7 +36,8 @@ export interface CallerRights {
  * Starts a run of a new agent with the whole conversation as input, so that the agent's filters see all user messages.
  *
  * **Contract**
- * - A call to a caller's tool ends the run and is sent to the caller. Rejects conversations that contain calls to the agent's own tools.
+ * - A call to a caller's tool ends the run, and the caller receives the call. Rejects conversations that contain calls to the agent's own
+ *   tools.
  * - `signal` is the request's signal, so a client that disconnects stops the run.
  */
 export function statelessRun(made: Agent, request: CallerRequest, rights: CallerRights, signal: AbortSignal): StatelessRun {
@@ -73,7 +74,10 @@ function ownNames({ settings: { tools = [] } }: Agent): ReadonlySet<string> {
   return new Set(inside.map(({ name }) => name))
 }
 
-/** Otherwise a caller could forge results of the agent's tools, or replace them. */
+/**
+ * Rejects caller tools and calls with the names of the agent's tools. Otherwise, a caller could replace the agent's tools or forge their
+ * results.
+ */
 function refuseOwnNames({ tools, messages }: CallerRequest, own: ReadonlySet<string>): void {
   const taken = tools.find(({ name }) => own.has(name))
   if (taken !== undefined) refuseCaller({ message: `The agent already has a tool named "${taken.name}". Rename yours.`, param: 'tools' })
@@ -92,7 +96,7 @@ function asAgentTool({ name, description, parameters }: CallerTool): AgentTool {
   const { unchecked: _, ...described } = schema
   return {
     ...{ name, label: name, description, ...described },
-    // Pending like a client tool call, because only the caller can run it.
+    // Declare it as a client tool, because only the caller can run it.
     client: { maxResultChars: maxCallerResult },
     execute: () => Promise.reject(new Error('The caller runs this tool.')),
   }

@@ -103,14 +103,14 @@ function isStored({ stop }: Answering): boolean {
   return stop === undefined
 }
 
-/** Created per reader, because it depends on the events read so far. */
+/** Creates the predicate for one reader, because it depends on the events that the reader has read so far. */
 function isSeenOf({ since = [] }: Answering): IsSeen {
   return since.length === 0 ? () => false : untilResolved(since)
 }
 
 async function streamed(answering: Answering, writer: FrameWriter): Promise<Response> {
   const { source, stop, streaming } = answering
-  // Counts as one of the caller's streams before the first byte.
+  // Count this response as one of the caller's streams before the first byte.
   const leave = streaming.streams.enter(streaming.caller)
   const failed = await failedUnheard(answering).finally(leave)
   if (failed !== undefined) return failureResponse(failed, isStored(answering))
@@ -119,7 +119,8 @@ async function streamed(answering: Answering, writer: FrameWriter): Promise<Resp
 }
 
 /**
- * Returns why a run failed before any output; `undefined` once there is output, or after a while, so that the client gets a first byte.
+ * Returns the reason why a run failed before any output. Returns `undefined` at the first output, or after a while, so that the client
+ * receives a first byte.
  */
 async function failedUnheard(answering: Answering): Promise<RunFailed | undefined> {
   const events = answering.source[Symbol.asyncIterator]()

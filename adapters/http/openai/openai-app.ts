@@ -34,7 +34,7 @@ import { inTheirWords, OpenAiRefusal, problemAsError, refusalResponse, refuseCal
 export interface ServedAgent<E extends Env = Env> {
   /** Handles requests that contain the whole conversation. */
   agent?: MakeAgent<E>
-  /** Host of stored conversations, for requests that continue a conversation. */
+  /** The session host, for requests that continue a stored conversation. */
   sessions?: LiveSessions | ((c: Context<E>) => LiveSessions)
 }
 
@@ -83,10 +83,10 @@ const openAiAppOptions = optionsOf<AnyOpenAiAppOptions<Env>>({
  * /v1/models`. Serve its `fetch`, or mount it with `app.route('/', …)` next to `createAgentApp`.
  *
  * **Contract**
- * - The agent's own tools run on the server. Calls to the caller's tools end the response; the next request contains their results.
+ * - The agent's own tools run on the server. A call to a caller's tool ends the response, and the next request contains its result.
  * - A request that continues a conversation (`x-session-id`, `conversation`, `previous_response_id`) sends only new messages. Any other
  *   request sends all messages, and its run stops if the client disconnects.
- * - Settings that callers must not set are rejected by name. All errors have OpenAI's format, even within a stream.
+ * - Rejects settings that callers must not set, by name. All errors have OpenAI's format, even within a stream.
  * - Throws `ConfigError` `invalidOption` for an invalid option.
  *
  * Source: docs/guides/openai-endpoint.md

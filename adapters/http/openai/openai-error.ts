@@ -31,7 +31,7 @@ export function refusalResponse({ status, fault }: OpenAiRefusal): Response {
   return errorResponse(status, { message, type: 'invalid_request_error', param, code })
 }
 
-/** Returns the response for a failed run. `isPromptStored`: the session contains the prompt, so a retry would send it twice. */
+/** Returns the response for a failed run. `isPromptStored` means that the session contains the prompt, so a retry would send it twice. */
 export function failureResponse({ status, error }: RunFailed, isPromptStored: boolean): Response {
   return errorResponse(status, error, isPromptStored ? { 'x-should-retry': 'false' } : {})
 }

@@ -5,7 +5,7 @@ import type { LiveSessions } from '../live/live-sessions.ts'
 
 /** Milliseconds until the store must respond. */
 const answerMs = 2000
-/** Milliseconds that a result is cached, so that frequent checks query the store once a second. */
+/** Milliseconds to cache a result, so that frequent checks query the store at most once a second. */
 const freshMs = 1000
 
 const notReady: Problem = {

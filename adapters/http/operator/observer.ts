@@ -3,7 +3,7 @@ import type { Logger } from '../../../src/index.ts'
 import type { LiveSessions, SessionFigures } from '../live/live-sessions.ts'
 import type { OpenStreams } from '../stream/open-streams.ts'
 
-/** A handled request. For a stream, reported at the first byte. */
+/** A handled request. The app reports a stream at its first byte. */
 export interface AnsweredRequest {
   method: string
   /** Route pattern, such as `/sessions/:id/runs`, with a bounded number of values. */
@@ -25,7 +25,7 @@ export interface AppFigures extends SessionFigures {
  * Observes an app. `meterApp` from `phi-core/otel` turns the observations into metrics.
  *
  * **Contract**
- * - Both methods are called synchronously. Their errors are ignored.
+ * - The app calls both methods synchronously and ignores their errors.
  *
  * Source: docs/guides/deploy.md
  */
@@ -66,7 +66,7 @@ export function observeApp<E extends Env>(app: Hono<E>, { observers, logger, ses
   })
 }
 
-/** Session routes follow the id. Adds the next path segment if it is a known route. */
+/** Returns a request's route. For session routes, adds the path segment after the id if it is a known route. */
 function routeOf(pattern: string, path: string, status: number): string {
   const at = pattern.indexOf('/:rest')
   if (at < 0) return pattern === '/*' ? '*' : pattern
@@ -79,6 +79,6 @@ function quietly(tell: () => void): void {
   try {
     tell()
   } catch {
-    // An observer must not affect the request.
+    // Ignore errors, because an observer must not affect the request.
   }
 }

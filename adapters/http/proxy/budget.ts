@@ -30,7 +30,7 @@ export interface BudgetWindow {
 export interface ProxyBudget {
   /** Maximum concurrent calls. Default: 8. */
   concurrent?: number
-  /** Default: none. */
+  /** Limits per time window. Default: none. */
   windows?: readonly BudgetWindow[]
 }
 
@@ -81,7 +81,7 @@ export const aCounter: Shape = withMethods('a counter, such as memoryCounter()',
 
 const minSweep = 1024
 
-/** Creates a counter in this process, which is neither shared nor persisted. Releases expired counters. */
+/** Creates a counter in this process, without sharing or persistence. Releases expired counters. */
 export function memoryCounter(): BudgetCounter {
   const counters = new Map<string, { total: number; expiresAt: number }>()
   let sweepAt = minSweep
@@ -132,8 +132,8 @@ type Measure = (typeof measures)[number]
  * Admits a call, or throws `ProblemError` 429 with the retry time.
  *
  * **Contract**
- * - A rejected call is not counted. An admitted call counts as a request immediately. Its tokens, cost and bytes count when it is settled,
- *   in the windows current at that time. Therefore at most `concurrent` active calls can exceed a limit by their usage.
+ * - Does not count a rejected call. Counts an admitted call as a request immediately, and its tokens, cost and bytes when the call is
+ *   settled, in the windows at that time. Therefore, at most `concurrent` active calls can exceed a limit by their usage.
  * - Throws `ProblemError` 503 if the counter fails.
  */
 export async function admit(asking: Asking): Promise<Admission> {

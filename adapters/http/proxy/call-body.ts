@@ -28,7 +28,7 @@ const maxDepth = 512
  * **Contract**
  * - The body is an uncompressed object in strict UTF-8 JSON, sent as `application/json`, which other sites cannot send without a preflight.
  * - No object repeats a field, because parsers disagree on which one applies. At the top level, names must also differ by more than case.
- *   Content fields are not checked.
+ *   Does not check content fields.
  * - Objects and lists are nested at most 512 levels deep.
  * - Throws `ProblemError` 415, 413, 408 or 400 and stops reading.
  */
@@ -53,7 +53,7 @@ function modelsAt(holder: JsonObject, unread: ReadonlySet<string>): string[] {
   })
 }
 
-/** A client's function has a schema. The provider interprets other tools. */
+/** Returns the models that a tool selects. Ignores the schema of a client's function. The provider interprets all other tools. */
 function modelsOfTool(tool: JsonValue): string[] {
   return isJsonObject(tool) && tool.type === 'function' ? modelsAt(tool, formsOfFunctions) : modelsBelow(tool)
 }

@@ -23,7 +23,7 @@ export interface Answer {
   secrets: readonly string[]
 }
 
-/** Content types that browsers do not execute. All others are forwarded as plain bytes. */
+/** Matches content types that browsers do not execute. The proxy forwards all other types as plain bytes. */
 const knownTypes = /^(application\/(json|problem\+json|x-ndjson|vnd\.amazon\.eventstream)|text\/(event-stream|plain))\s*(;|$)/i
 /** Response headers to forward. Excludes cookies and the rate limits of the key's account. */
 export const passedHeaders = [
@@ -60,7 +60,7 @@ async function attempt<E extends Env>(call: Outgoing<E>): Promise<Answer> {
   const key = await keyFor(upstream, c, signal)
   const headers = await headersOf(call, url, key)
   const secrets = [...new Set([...(key === undefined ? [] : [key, ...key.split(':')]), ...secretsIn(url, headers)])]
-  // A local variable, because fetch must not be called as a method of another object.
+  // Use a local variable, because fetch must not be called as a method of another object.
   const send = call.fetch
   const response = await answerTo(call, () => send(url, { method: 'POST', headers, body, redirect: 'manual', signal }))
   const { status } = response
@@ -72,7 +72,7 @@ async function attempt<E extends Env>(call: Outgoing<E>): Promise<Answer> {
   refuse(502, 'upstreamRedirected', `${name} redirected the call. Redirects are refused because they would forward the key.`)
 }
 
-/** Order: client headers, configured headers, then the key. The last value wins. */
+/** Returns the headers to send: client headers, configured headers, then the key. The last value wins. */
 async function headersOf<E extends Env>(
   { upstream, c, body }: Outgoing<E>,
   url: string,
@@ -85,7 +85,7 @@ async function headersOf<E extends Env>(
     if (value !== undefined) passed[name] = value
   }
   const accept = c.req.header('accept')
-  // Requests no compression, because a compressed response would have to be decompressed and arrives in large blocks.
+  // Request an uncompressed response: a compressed response arrives in large blocks, and the proxy would have to decompress it.
   const own = { ...(accept !== undefined && { accept }), 'content-type': 'application/json', 'accept-encoding': 'identity' }
   const headers = mergeHeaders(mergeHeaders(passed, own), upstream.headers)
   if (key === undefined) return headers
@@ -106,7 +106,7 @@ async function answerTo<E extends Env>({ signal, upstream }: Outgoing<E>, send: 
     signal.throwIfAborted()
     refuse(502, 'upstreamUnreachable', `Cannot reach ${upstream.name}. Retry later.`, 5000)
   }
-  // The response arrived after an abort, so it is discarded.
+  // The response arrived after an abort, so discard it.
   if (signal.aborted) response.body?.cancel().catch(() => undefined)
   return response
 }
@@ -158,7 +158,7 @@ export async function errorBody({ response, secrets }: Answer, signal: AbortSign
       text += utf8.decode(value, { stream: true })
     }
   } catch {
-    // The connection broke, but the status suffices.
+    // The connection broke, but the status is sufficient.
   } finally {
     signal.removeEventListener('abort', stop)
     stop()

@@ -75,7 +75,7 @@ export interface ModelProxyOptions<E extends Env = Env> {
   fetch?: typeof fetch
   /** Called after each accepted call. */
   onCall?: (report: CallReport) => void
-  /** Receives failures. Default: none. */
+  /** Logs failures. Default: none. */
   logger?: Logger | false
 }
 
@@ -116,7 +116,7 @@ const maxPauseMs = 120_000
 
 /**
  * Creates a Hono app that forwards model calls and adds the API key. Serve its `fetch`, or mount it with `app.route('/models', …)`. To use
- * it with any factory of `phi-core/providers`, set `baseUrl` to the proxy's URL plus the upstream's name.
+ * it with any factory from `phi-core/providers`, set `baseUrl` to the proxy's URL plus the upstream's name.
  *
  * **Contract**
  * - Rejects before sending anything. Unauthorized callers get 401, pages from other origins and MCP servers not in `mcpHosts` 403.
@@ -125,8 +125,8 @@ const maxPauseMs = 120_000
  *   `application/problem+json`.
  * - Builds the upstream URL from the server's `baseUrl` and the validated model. Forwards no other part of the path, no headers that
  *   identify the client, and no unknown query parameters. Does not follow redirects.
- * - Forwards responses byte for byte, at the client's pace. The call ends if the client disconnects. Provider errors keep their status,
- *   with the key redacted.
+ * - Forwards responses byte for byte, at the client's pace. Ends the call if the client disconnects. Preserves the status of provider
+ *   errors, and redacts the key.
  * - Throws `ConfigError` `invalidOption` for an invalid option, including an upstream without a rule in `allow`.
  *
  * Source: docs/guides/keys-and-proxies.md

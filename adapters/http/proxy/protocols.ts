@@ -98,7 +98,7 @@ export const protocols: Readonly<Record<KnownApi, Protocol>> = {
   },
 }
 
-/** Returns why an upstream's base URL is invalid. */
+/** Returns the reason why an upstream's base URL is invalid, or `undefined` if it is valid. */
 export function faultOfAddress(api: KnownApi, baseUrl: string): string | undefined {
   if (!URL.canParse(baseUrl)) return 'it is not an absolute URL'
   const { protocol, username, password, hash, pathname } = new URL(baseUrl)

@@ -19,22 +19,22 @@ export interface RelayOptions {
   onEnd: (ending: CallEnding, waitedMs: number, why?: string) => void
 }
 
-/** The forwarded response, and a function that breaks it off. */
+/** The forwarded response, and a function that aborts it. */
 export interface Relay {
   body: ReadableStream<Uint8Array>
-  /** Breaks off the response, including for the client. */
+  /** Aborts the response, so that the client receives a stream error. */
   cut(why: string): void
 }
 
-/** Timer ticks per timeout. Silence is detected with a delay of at most an eighth of the timeout. */
+/** Timer ticks per timeout. Detects a timeout with a delay of at most an eighth of it. */
 const ticksOfSilence = 8
 
 /**
  * Forwards the bytes of a response unchanged.
  *
  * **Contract**
- * - Reads a chunk when the client requests one, so a slow client slows down the provider and no buffer grows.
- * - Breaks off a response before forwarding a secret. Holds back only a tail that may be the beginning of a secret.
+ * - Reads a chunk when the client requests one, so a slow client slows down the provider instead of growing a buffer.
+ * - Aborts a response before forwarding a secret. Buffers only a tail that may be the beginning of a secret.
  * - A response that breaks upstream ends with a stream error for the client, never cleanly.
  */
 export function relay(source: ReadableStream<Uint8Array>, options: RelayOptions): Relay {
@@ -125,14 +125,14 @@ class SecretGuard {
       if (seen.includes(secret)) return undefined
       hold = Math.max(hold, beginningAtEnd(seen, secret))
     }
-    // Fewer than `minSecret` characters of a secret's beginning may already be forwarded. The rest is held back.
+    // Fewer than `minSecret` characters of a secret's beginning may already be forwarded. Buffer the rest.
     hold = Math.min(hold, bytes.byteLength)
     this.#before = seen.slice(0, seen.length - hold).slice(1 - minSecret)
     this.#held = hold === 0 ? nothing : bytes.slice(bytes.byteLength - hold)
     return hold === 0 ? bytes : bytes.subarray(0, bytes.byteLength - hold)
   }
 
-  /** Returns the held-back bytes at the end. */
+  /** Returns the buffered bytes at the end. */
   end(): Uint8Array {
     const held = this.#held
     this.#held = nothing

@@ -55,9 +55,9 @@ export interface CallOptions {
  * Sends a call and forwards its response.
  *
  * **Contract**
- * - The call ends with its response, when its client disconnects, or on timeout. It is then settled once, and no timer, listener or
- *   connection remains.
- * - A response with an error status is forwarded as text of at most 64 KiB without the key. Throws `ProblemError` if there is no response.
+ * - The call ends with its response, when its client disconnects, or on timeout. Then settles the call once, and closes its timers,
+ *   listeners and connections.
+ * - Forwards a response with an error status as at most 64 KiB of text without the key. Throws `ProblemError` if there is no response.
  */
 export function relayCall<E extends Env>(call: AllowedCall<E>, options: CallOptions): Promise<Response> {
   return new RelayedCall(call, options).run()
@@ -153,7 +153,7 @@ class RelayedCall<E extends Env> {
     this.#relay?.cut(`it took longer than ${this.#options[limit]} ms (${limit})`)
   }
 
-  /** Releases everything immediately and counts the usage afterwards. */
+  /** Releases all resources immediately, then charges the usage. */
   #settle(ending: CallEnding): void {
     if (this.#isSettled) return
     this.#isSettled = true
@@ -204,15 +204,15 @@ class RelayedCall<E extends Env> {
     try {
       this.#call.c.executionCtx.waitUntil(settled)
     } catch {
-      // Other platforms have no execution context.
+      // Ignore the error: other platforms have no execution context.
     }
   }
 }
 
-/** Ignores shorter keys, which are placeholders that a response may contain. */
+/** Minimum length of a key to search for in a response. Shorter keys are placeholders that a response may contain. */
 const minStreamSecret = 16
 
-/** Creates the abort reason of an ended call, which clients never see. */
+/** Creates the abort reason for an ended call. Clients never see it. */
 function over(detail: string): ProblemError {
   return new ProblemError({ status: 503, code: 'unavailable', detail, retryAfterMs: soonMs })
 }

@@ -9,7 +9,7 @@ import { createAwsEventDecoder, type KnownApi } from '../../../src/providers.ts'
 export interface UsageMeter {
   /** Reads a chunk. `text` contains one character per byte. Never throws, and does not retain `bytes`. */
   take(bytes: Uint8Array, text: string): void
-  /** Returns the usage. `isWhole`: the response was complete; `waitedMs`: milliseconds waited for the provider. */
+  /** Returns the usage. `isWhole` is whether the response was complete. `waitedMs` is the time spent waiting for the provider. */
   used(isWhole: boolean, waitedMs: number): Usage
 }
 
@@ -97,7 +97,7 @@ abstract class Meter implements UsageMeter {
     this.#chars += length
   }
 
-  /** An event contains at least one token. */
+  /** Estimates the response's tokens. An event contains at least one token. */
   #outputEstimate(): number {
     const ofEvents = (this.#eventChars - this.#events * this.#frame) / charsPerToken
     return Math.ceil(Math.max(this.#events, ofEvents) + this.#chars / charsPerToken)
@@ -117,7 +117,7 @@ class LineMeter extends Meter {
   #rest = ''
 
   take(_bytes: Uint8Array, chars: string): void {
-    // Rarely present, so checked first.
+    // Carriage returns are rare, so check for one first.
     const text = chars.includes('\r') ? chars.replaceAll('\r', '\n') : chars
     let from = 0
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
@@ -181,5 +181,5 @@ class EventMeter extends Meter {
   }
 }
 
-/** One character per byte suffices, because only ASCII names and numbers are read. */
+/** Decodes one character per byte, which is sufficient because the meter reads only ASCII names and numbers. */
 export const latin1 = new TextDecoder('latin1')

@@ -11,7 +11,7 @@ import type { SessionApp, SessionRouteOptions } from './route-options.ts'
  * Adds the routes for client tools: pending calls, claims and results.
  *
  * **Contract**
- * - Responds to a result with 202 once it is recorded. Rejects a result that is invalid or too long. The call then stays pending.
+ * - Responds to a result with 202 once it is recorded. Rejects an invalid or too long result, and the call stays pending.
  *
  * Source: docs/concepts/tools.md
  */

@@ -52,7 +52,10 @@ function historyAsked(c: SessionContext): HistoryQuery {
   return { loopId, page, media }
 }
 
-/** Media come from users, tools and models, so browsers must not execute them. The content of a hash never changes. */
+/**
+ * Response headers for media. Browsers must not execute media, because they come from users, tools and models. The content of a hash never
+ * changes.
+ */
 const unsafeHeaders = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; sandbox",
@@ -107,7 +110,7 @@ export function pageAsked(c: Context): ListPage {
   return { limit: limitOf(limit), ...(cursor !== undefined && { cursor }), ...(status !== undefined && { status }) }
 }
 
-/** Only the store knows its cursor format. */
+/** Converts the error for an invalid cursor to a 400. Only the store can validate its cursors. */
 export function refuseCursor(error: unknown): never {
   if (ConfigError.isInstance(error) && error.code === 'invalidOption') refuse(400, 'invalidCursor', error.message)
   throw error

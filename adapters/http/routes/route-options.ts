@@ -23,7 +23,7 @@ import { defaultPingMs } from '../stream/sse-stream.ts'
 
 /** Default limits for routes. */
 export const routeDefaults = {
-  /** Enough for a 12 MB PDF in base64. Bodies are read after authentication. */
+  /** Enough for a 12 MB PDF in base64. The routes read bodies only after authentication. */
   maxBodyBytes: 16 * 1024 * 1024,
   bodyTimeoutMs: 30_000,
   pingMs: defaultPingMs,
@@ -54,7 +54,7 @@ export interface RouteOptions {
    */
   imports?: boolean
   /**
-   * Settings that clients can set per prompt, such as `thinking` and `verbosity`. Other settings are rejected by name. `maxTokens`,
+   * Settings that clients can set per prompt, such as `thinking` and `verbosity`. Rejects all other settings, by name. `maxTokens`,
    * `thinking` and `serviceTier` affect the cost most. Default: none.
    */
   clientSettings?: readonly ClientSettingName[]
@@ -64,7 +64,7 @@ export interface RouteOptions {
    * clients receive bytes.
    */
   mediaBase?: string
-  /** Receives failures to create an agent. Default: none. */
+  /** Logs failures to create an agent. Default: none. */
   logger?: Logger | false
 }
 
@@ -124,6 +124,6 @@ export function resolvedRoutes({
   }
 }
 
-/** The routes of a session. Each request contains its gateway. */
+/** A session's routes. Each request contains the session's gateway. */
 export type SessionApp = Hono<{ Bindings: { gateway: SessionGateway } }>
 export type SessionContext = Context<{ Bindings: { gateway: SessionGateway } }>

@@ -167,7 +167,7 @@ function decisionIn(body: JsonObject): Omit<Decision, 'toolCallId'> {
   }
 }
 
-/** Adds the routes for user input requests. The input is passed to the call and not stored. */
+/** Adds the routes for user input requests. Passes the input to the call and does not store it. */
 function addInputRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.get('/inputs', async (c) => c.json({ inputs: await c.env.gateway.read.inputs() }))
   app.post('/inputs/:inputId', async (c) => {

@@ -20,8 +20,8 @@ interface SchedulerParts {
  * Sends due prompts.
  *
  * **Contract**
- * - Sends each prompt at most once, because it is removed from the store first. If the session cannot start the prompt now (429, 503), it
- *   is postponed. Logs other failures as `scheduleFailed`.
+ * - Sends each prompt at most once, because it first removes the prompt from the store. Postpones the prompt if the session cannot start it
+ *   now (429, 503). Logs other failures as `scheduleFailed`.
  * - `wake` never rejects, and its calls are serialized.
  */
 export class Scheduler {
@@ -67,7 +67,7 @@ export class Scheduler {
     } catch (error) {
       const waitMs = error instanceof ProblemError ? error.problem.retryAfterMs : undefined
       if (waitMs === undefined) return this.#warn(entry.address.sessionId, error)
-      // Added as a separate entry, because the repeating entry has already moved to its next time.
+      // Add a separate entry, because the repeating entry has already moved to its next time.
       const { everyMs: _, ...once } = entry
       await store.add({ ...once, id: crypto.randomUUID(), at: Date.now() + waitMs })
     }

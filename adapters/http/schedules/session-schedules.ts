@@ -36,8 +36,8 @@ export class SessionSchedules {
   }
 
   /**
-   * Schedules `prompt` every `everyMs` milliseconds, starting after one interval or at `from`. Occurrences missed while no process ran are
-   * merged into one.
+   * Schedules `prompt` every `everyMs` milliseconds, starting after one interval or at `from`. Merges occurrences that were missed while no
+   * process ran into one.
    */
   every(
     everyMs: number,
@@ -71,7 +71,7 @@ export class SessionSchedules {
   }
 }
 
-/** Returns why a schedule is invalid, as a message for users. */
+/** Returns the reason why a schedule is invalid, as a message for users. */
 export function faultOf({ prompt, at, everyMs }: { prompt: unknown; at: unknown; everyMs?: unknown }): string | undefined {
   if (typeof prompt !== 'string' || prompt.trim() === '') return 'prompt must be a non-empty string.'
   if (typeof at !== 'number' || !Number.isSafeInteger(at) || at < 0 || at > Date.now() + furthestMs)

@@ -5,7 +5,7 @@ import type { ScheduleStore } from './schedule-store.ts'
 import { Scheduler } from './scheduler.ts'
 import { SessionSchedules } from './session-schedules.ts'
 
-/** Schedules of a long-lived process, with one timer for the next prompt of all sessions. */
+/** A long-lived process's schedules, with one timer for the next prompt among all sessions. */
 export class TimedSchedules {
   readonly #store: ScheduleStore
   readonly #scheduler: Scheduler

@@ -2,7 +2,7 @@ import type { AgentEvent, AgentMessage } from '../../../src/index.ts'
 
 /** Events after a cursor, for one reader. */
 export interface EventSource extends AsyncIterable<AgentEvent> {
-  /** Whether the run currently waits for a user or client, independent of the events read so far. */
+  /** Whether the run is currently waiting for a user or client, regardless of the events read so far. */
   readonly isWaiting: boolean
   /** Aborts when another process continues the run, so that readers reconnect. */
   readonly takenOver?: AbortSignal
@@ -31,7 +31,7 @@ export interface RunPlace {
 }
 
 /**
- * Form in which large media are sent: `bytes`, `names` for clients that read `…/blobs/:hash`, or app URLs with the given base. Media that
- * the store does not keep separately are always sent as bytes.
+ * How to send large media: as `bytes`, as `names` for clients that read `…/blobs/:hash`, or as app URLs with the given base. Media that the
+ * store does not store separately are always sent as bytes.
  */
 export type MediaForm = 'bytes' | 'names' | { base: string }

@@ -12,7 +12,7 @@ import { type ChatEncoder, chatStreamEnd, openAiSse, type ResponseEncoder, respo
 export interface FrameWriter {
   /** Returns the frames for `event`, which may be empty. */
   write(event: AgentEvent): string
-  /** Whether the run waits for a user who can respond only after this response ends. */
+  /** Whether the run is waiting for a user who can respond only after this response ends. */
   readonly waiting: WaitingForPerson
   /** Returns a frame with the shared-state version. Absent if the protocol does not support it. */
   state?(version: number): string

@@ -4,7 +4,7 @@ import type { EventSource } from './event-source.ts'
 import type { FrameWriter } from './frame-writer.ts'
 import type { ReadyEvents } from './mapped-events.ts'
 
-/** Milliseconds without an event until a run that probably waits for a user counts as waiting. */
+/** Milliseconds without an event until a run that may be waiting for a user counts as waiting. */
 const stillMs = 250
 
 interface Frame {
@@ -17,7 +17,7 @@ interface Frame {
 /** Maximum characters of available events per chunk, about the size of a socket write. */
 const pieceChars = 16 * 1024
 
-/** Frames of one response, created on demand. Also used for responses that are not streamed. */
+/** Creates a response's frames on demand. Also used for responses that are not streamed. */
 export class RunFrames {
   readonly #source: EventSource
   readonly #events: ReadyEvents

@@ -9,7 +9,7 @@ const ping = encoder.encode(':\n\n')
 /** Milliseconds between pings of an idle stream. */
 export const defaultPingMs = 15_000
 
-/** Maximum unsent versions of shared state. Beyond it, only the newest version is sent, with the next ping. */
+/** Maximum unsent versions of shared state. Beyond it, the stream sends only the newest version, with the next ping. */
 const mostUntaken = 8
 
 /** Options for an SSE stream. */
@@ -17,7 +17,7 @@ export interface SseStreamOptions {
   writer: FrameWriter
   /** Milliseconds between pings. */
   pingMs: number
-  /** Breaks off the stream when it aborts, so that the reader reconnects. */
+  /** Aborts the stream, so that the reader reconnects. */
   signal?: AbortSignal
   /** Called if the stream ends before the run, because the client disconnected or an event could not be written. */
   onCancel?: (reason: unknown) => void
@@ -29,12 +29,12 @@ export interface SseStreamOptions {
  * Creates a byte stream of server-sent events from a run's events.
  *
  * **Contract**
- * - Reads events only after the client has received the previous ones, at most 16 KiB of text. For a slow client, the run merges deltas,
- *   and no buffer grows.
+ * - Reads at most 16 KiB of events at a time, and only after the client has received the previous events. For a slow client, the run merges
+ *   deltas instead of growing a buffer.
  * - Sends a comment every `pingMs` milliseconds unless bytes are pending, which keeps idle connections through proxies open.
  * - Sends versions of shared state immediately, independent of events. A slow client receives only the newest version.
- * - If the protocol requires it, ends when the run waits for a user and all events are written. The run keeps waiting.
- * - No timer or reader outlives the stream, regardless of how it ends.
+ * - If the protocol requires it, ends when the run is waiting for a user and all events are written. The run continues to wait.
+ * - Releases all timers and readers with the stream, regardless of how it ends.
  * - If events cannot be read, or an event cannot be written as JSON, the last frames report the error. Releases the reader and calls
  *   `onCancel`.
  */
@@ -68,7 +68,7 @@ export function sseStream(source: EventSource, options: SseStreamOptions): Reada
       timer = setInterval(sendPing, timerMs(options.pingMs))
       const onVersion = (version: number): void => {
         pendingText = writer.state?.(version) ?? ''
-        // The client does not pull while an event is pending, so the state is sent without a pull.
+        // The client does not pull while an event is pending, so send the state without a pull.
         if ((controller.desiredSize ?? 0) > -mostUntaken) tellState(controller)
       }
       stopListening = source.onState?.(onVersion) ?? stopListening

@@ -13,7 +13,7 @@ const maxWaitMs = 10 * 60_000
 const firstWaitMs = 250
 const longestWaitMs = 5_000
 
-/** The Files API of Gemini: at most 2 GB, deleted after 48 hours. Source: https://ai.google.dev/gemini-api/docs/files */
+/** Gemini's Files API: at most 2 GB per file. Deletes files after 48 hours. Source: https://ai.google.dev/gemini-api/docs/files */
 export const geminiFiles: FileService = {
   name: 'Google Gemini',
   maxBytes: 2 * 1024 * 1024 * 1024,
@@ -60,7 +60,7 @@ async function beginUpload({ blob, name }: Upload, access: ServiceAccess, begin:
   })
 }
 
-/** The session URL authorizes the upload, so no other credential is sent. */
+/** Uploads the file in pieces. Sends no credential, because the session URL authorizes the upload. */
 async function sendPieces({ blob, onProgress }: Upload, access: ServiceAccess, session: URL): Promise<JsonObject> {
   for (let sent = 0; ; ) {
     onProgress({ sent, total: blob.size })
@@ -75,7 +75,7 @@ async function sendPieces({ blob, onProgress }: Upload, access: ServiceAccess, s
   }
 }
 
-/** Polls until Gemini has processed the file. Requests that use it earlier fail. */
+/** Polls until Gemini has processed the file, because earlier requests with the file fail. */
 async function whenRead(first: JsonObject, access: ServiceAccess, files: (name: string) => URL): Promise<KeptFile> {
   let file = first
   let waited = 0

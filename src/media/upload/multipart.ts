@@ -42,7 +42,7 @@ function openAiFiles(endpoint: RegExp, takesPictures: boolean): FileService {
 }
 
 export const responsesFiles = openAiFiles(/\/responses$/, true)
-/** Chat Completions takes images only as bytes or as a URL. */
+/** Files for Chat Completions, which accepts images only as bytes or as a URL. */
 export const chatFiles = openAiFiles(/\/chat\/completions$/, false)
 
 function kept(fileId: string, expiresAt: number | undefined): KeptFile {
@@ -118,7 +118,7 @@ function sendsStreams(): boolean {
   return !isPage() && !new Request('https://stream.invalid', asked).headers.has('content-type')
 }
 
-/** Only a browser page or its worker has a base URL for relative URLs. */
+/** Returns whether this is a browser page or its worker: only they have a base URL for relative URLs. */
 function isPage(): boolean {
   try {
     return new Request('/').url !== ''

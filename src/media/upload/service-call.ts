@@ -11,7 +11,7 @@ import type { Model } from '../../types/model/model.ts'
 /** Maximum bytes of a response: it holds only a file's metadata or an error. */
 const maxAnswer = 64 * 1024
 
-/** Access to a provider's other endpoints: the base URL, headers and key of the model. */
+/** Access to a provider's other endpoints: the model's base URL, headers and key. */
 export interface ServiceAccess {
   /** Provider name for errors. */
   service: string
@@ -54,11 +54,11 @@ export interface ServiceAnswer {
 }
 
 /**
- * Makes one call.
+ * Sends one request.
  *
  * - Rejects with `ProviderError` if the provider refuses the call, cannot be reached or returns no JSON.
  * - Rejects with the signal's reason.
- * - Errors contain no secrets. Redirects are refused, so that the key cannot leak to another host.
+ * - Errors contain no secrets. Refuses redirects, so that the key cannot leak to another host.
  */
 export async function callService(access: ServiceAccess, url: string, init: RequestInit): Promise<ServiceAnswer> {
   const { service, secrets, signal, fetch: send } = access
@@ -111,7 +111,7 @@ export interface Upload {
   /** `type` is already checked. */
   blob: Blob
   name: string
-  /** Seconds. */
+  /** Lifetime in seconds. */
   expiresAfter: number | undefined
   onProgress: (progress: UploadProgress) => void
 }
@@ -123,7 +123,7 @@ export interface KeptFile {
   expiresAt?: number
 }
 
-/** The file API of one provider. */
+/** A provider's file API. */
 export interface FileService {
   /** Provider name for messages. */
   name: string

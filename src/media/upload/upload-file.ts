@@ -11,7 +11,7 @@ import { geminiFiles } from './gemini.ts'
 import { anthropicFiles, chatFiles, responsesFiles } from './multipart.ts'
 import { accessOf, type FileService, type KeptFile, type Upload, type UploadProgress } from './service-call.ts'
 
-/** Options for `uploadFile`: name, type and expiry of the file, and progress. */
+/** Options for `uploadFile`: the file's name, type and lifetime, and progress. */
 export interface UploadFileOptions {
   /** Stops the upload. The caller owns it. */
   signal?: AbortSignal
@@ -49,15 +49,15 @@ const services: ReadonlyMap<string, FileService> = new Map([
 ])
 
 /**
- * Uploads a file to the provider of `model` and returns a content block that refers to it. Requests then carry an id instead of the
+ * Uploads a file to the provider of `model` and returns a content block that refers to it. Requests then contain an id instead of the
  * bytes.
  *
  * **Contract**
  * - Uses the model's base URL, key, headers and `fetch`. Supports Anthropic, OpenAI (Responses and Chat Completions) and Gemini. If the
  *   provider rejects the key, requests a key once more.
- * - The block's `expiresAt` is the time at which the provider deletes the file. A prompt with an expired block fails before anything is
+ * - The block's `expiresAt` is the time at which the provider deletes the file. A prompt with an expired block fails before the request is
  *   sent. In older messages, phi-core replaces the block with a line of text.
- * - Gemini processes files first: the promise waits for that, at most ten minutes.
+ * - For Gemini, waits up to ten minutes until the provider has processed the file.
  * - Rejects with `MediaError`: `unsupported` (the provider stores no files, or none of this type), `tooLarge`, `wrongType` or `timeout`.
  * - Rejects with `ConfigError` for input that is not a file, with `ProviderError` if the provider refuses it, or with the signal's reason.
  * - Never retries after a network error: the provider may have stored a file that it did not confirm.

@@ -58,7 +58,7 @@ export async function askedCall(live: LiveSession, kind: AskedKind, ref: CallRef
     if (run === undefined) {
       const left = kind.pendingIn(agent).find(isMeant)
       if (left === undefined) return undefined
-      // Checked first, so that a stale request does not continue the run.
+      // Check this first, so that a stale request does not continue the run.
       assertSame(ref, left)
       continued += 1
       await continueLeft(live)
@@ -104,7 +104,7 @@ export function isOfEarlierCall({ messages }: Agent, toolCallId: string, { answe
   return meant !== undefined && makes(meant) && responses.slice(from + answer.steps).some(makes)
 }
 
-/** Returns whether `run` waits for any request other than `except`. */
+/** Returns whether `run` is waiting for any request other than `except`. */
 export function waitsForElse(run: AgentRun, except?: string): boolean {
   return [...forPages.pendingIn(run), ...forPeople.pendingIn(run)].some(({ toolCallId }) => toolCallId !== except)
 }
@@ -141,7 +141,7 @@ function isOpen({ calls }: LiveSession, { messages }: Agent, run: AgentRun, tool
 
 type Outcome = 'asked' | 'passed' | 'ended'
 
-/** Resolves with the first event of a call that its run has not requested yet. A run that ended `paused` has left the call open. */
+/** Resolves with the first event for a call that its run has not requested yet. If the run ends as `paused`, the call stays open. */
 function outcomeOf(run: AgentRun, kind: AskedKind, toolCallId: string): Promise<Outcome> {
   const isAsked = () => kind.pendingIn(run).some((pending) => pending.toolCallId === toolCallId)
   return new Promise((resolve) => {

@@ -22,7 +22,7 @@ export async function changeState(live: LiveSession, { change, ifVersion, key }:
  */
 export async function takeState(live: LiveSession, { value, version }: GatewayCommands['takeState']): Promise<void> {
   const { sharedState } = await live.agent()
-  // Clients of an agent without shared state may send their own state, which is ignored.
+  // Ignore the state if the agent has no shared state, because clients may send their own state.
   if (sharedState === undefined || isEqualJson(value, sharedState.value)) return
   if (version === undefined && sharedState.version > 0)
     refuse(409, 'stateConflict', 'state was changed without a valid $version. Keep the $version of the last STATE_SNAPSHOT.')

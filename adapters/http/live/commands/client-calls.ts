@@ -34,7 +34,7 @@ export async function claimClientCall(
  * recorded.
  *
  * **Contract**
- * - Accepts results of pending client tool calls only. Rejects with 404 `notFound` for any other call, 409 `argumentsChanged` and
+ * - Accepts results only for pending client tool calls. Rejects with 404 `notFound` for any other call, 409 `argumentsChanged` and
  *   `claimedElsewhere`, 400 `invalidBody` for an invalid result.
  */
 export async function answerClientCall(live: LiveSession, result: ClientResult): Promise<AgentRun> {

@@ -14,7 +14,7 @@ interface BegunRun {
 export class PageRuns {
   readonly #begun = new Map<string, BegunRun>()
 
-  /** Returns the run that was started for the message with this id or for this key. */
+  /** Returns the run for this key, or for the message with this id. */
   of(key: string): BegunRun | undefined {
     return this.#begun.get(key)
   }

@@ -15,7 +15,7 @@ import { resolvedIn, settleCalls } from './settle.ts'
 type OwnMessage = UserMessage & { id: string }
 type Content = UserMessage['content']
 
-/** Nothing to stream, because the history is complete. */
+/** The result if there is nothing to stream, because the history is complete. */
 const inHistory: PageAnswer = { isJoined: true }
 
 /**
@@ -75,7 +75,7 @@ async function say(live: LiveSession, message: OwnMessage, turn: Started<'messag
   const known = await stored(live, message.id)
   const recorded = known === undefined ? undefined : await contentOf(live, known)
   const edited = known ?? (messageId === undefined ? undefined : await stored(live, messageId))
-  // Must not await from here on, because two equal requests may arrive concurrently.
+  // Do not await after this line, because two equal requests may arrive concurrently.
   const begun = live.pageRuns.of(message.id)
   const content = begun?.content ?? recorded
   if (content !== undefined && isSameContent(content, message.content)) {
@@ -98,7 +98,7 @@ async function answerAgain(
   const { messages } = await live.agent()
   const isKnown = (id: string | undefined) => id !== undefined && messages.some((each) => each.id === id)
   const target = [messageId, message?.id].find(isKnown)
-  // Already regenerated, so the original response is no longer part of the conversation.
+  // Another request regenerated the response, so the original is no longer part of the conversation.
   const isReplaced = target !== messageId && messageId !== undefined && (await live.recorded.hasUserMessage(messageId))
   const name = `again ${messageId ?? message?.id}`
   const begun = live.pageRuns.of(name)

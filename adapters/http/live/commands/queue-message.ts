@@ -11,7 +11,7 @@ async function queueOnce(
   key: string | undefined,
   add: (run: AgentRun | undefined) => QueuedInput,
 ): Promise<QueuedInput> {
-  // Checked first, because an earlier process may have queued the message.
+  // Do this first, because an earlier process may have queued the message.
   const run = await live.continuedRun()
   return live.queued.once(key, async () => add(run))
 }

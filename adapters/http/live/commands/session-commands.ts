@@ -92,7 +92,7 @@ export function requestFor({ command, idempotencyKey }: AskedCommand, signal: Ab
   return new Request(addressOf(whole, query), { method, headers, signal, ...(body !== undefined && { body }) })
 }
 
-/** Builds the URL without a relative reference, because a path that starts with two slashes would become a host. */
+/** Builds the URL. Does not resolve the path as a relative reference, because a path that starts with two slashes would become a host. */
 function addressOf(path: string, query: string): string {
   return `http://localhost${path}${query}`
 }

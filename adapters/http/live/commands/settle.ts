@@ -76,7 +76,7 @@ export async function settle(
   const run = settled?.run ?? (await live.latestRun())
   if (run === undefined) refuse(409, 'nothingToContinue', 'None of these calls is pending, and no run is active.')
   if (unattended !== undefined) answerUnattended(run, unattended)
-  // If storing fails, the end of the run reports the error.
+  // If storing fails, the run's end reports the error.
   if (fresh.length > 0) await run.followUp(fresh).stored.catch(() => undefined)
   const since = settled?.accepted ?? resolvedIn(live, run, [...decisions, ...results])
   return { ...about(run), since }
@@ -121,7 +121,10 @@ class Settling {
     })
   }
 
-  /** Clients of other protocols repeat their results with each request, so a rejected result must not block them forever. */
+  /**
+   * Passes a result to the run. Clients of other protocols repeat their results with each request, so a rejected result must not block them
+   * forever.
+   */
   async #answer(run: AgentRun, { answer, clientId, ...ref }: ClientResult, pending: Required<CallRef>): Promise<void> {
     const call = refOf(ref, pending)
     const refusal = await refusalOf(() => run.answerCall(call, answer, clientId))
@@ -141,7 +144,7 @@ class Settling {
     return { run, accepted: this.#accepted, isHeard: this.#message !== undefined && (await this.#isHeardIn(run)) }
   }
 
-  /** Ignores the decision if another client was faster. */
+  /** Passes a decision to the run. Ignores the decision if another client was faster. */
   async #tell({ toolCallId }: CallRef, act: () => Promise<AgentRun | undefined>): Promise<void> {
     try {
       const run = await act()
@@ -153,7 +156,7 @@ class Settling {
     }
   }
 
-  /** Called before the last call is settled, because the run then continues immediately with the messages queued so far. */
+  /** Queues the message before the last call is settled, because the run then continues immediately with the messages queued so far. */
   #queueMessage(run: AgentRun, { toolCallId }: CallRef): void {
     if (this.#message === undefined || this.#queued !== undefined || waitsForElse(run, toolCallId)) return
     this.#queued = run.steer(this.#message)
@@ -174,7 +177,7 @@ class Settling {
   }
 }
 
-/** `waits`: another pending call delays the message. */
+/** A queued message's outcome. `waits` means that another pending call delays the message. */
 type Fate = Awaited<Receipt['settled']> | 'waits'
 
 /** Resolves with the outcome of a queued message. */
@@ -191,7 +194,7 @@ function fateOf(run: AgentRun, queued: Receipt): Promise<Fate> {
   })
 }
 
-/** Returns why a run rejects a result, or `undefined` if it accepts it. Rejects with any other error. */
+/** Returns the reason why a run rejects a result, or `undefined` if the run accepts the result. Rejects with any other error. */
 async function refusalOf(answer: () => Promise<void>): Promise<ConfigError | undefined> {
   try {
     await answer()

@@ -75,7 +75,7 @@ async function assertKnown(live: LiveSession): Promise<void> {
   if (!(await live.recorded.isKnown())) throw new ProblemError(unknownSession)
 }
 
-/** Passes a user's input to the requesting call. The input is not stored. */
+/** Passes a user's input to the requesting call. Does not store the input. */
 async function answerInput(live: LiveSession, { inputId, answer }: GatewayCommands['answerInput']): Promise<AboutRun> {
   const run = await live.continuedRun()
   if (run === undefined || !run.pendingInputs().some((pending) => pending.inputId === inputId)) {
@@ -85,7 +85,7 @@ async function answerInput(live: LiveSession, { inputId, answer }: GatewayComman
   return about(run)
 }
 
-/** Creates the gateway of a session in this process, which the host passes to the routes. */
+/** Creates the gateway for a session in this process. The host passes it to the routes. */
 export function sessionGateway(live: LiveSession): SessionGateway {
   const { sessionId, caller } = live
   return {

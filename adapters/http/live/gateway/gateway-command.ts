@@ -44,7 +44,7 @@ export interface PageTurn extends KnownCalls {
   messageId?: string | undefined
   /** Whether to regenerate a response. */
   isAgain: boolean
-  /** Independent decisions. Decisions about settled calls are skipped. */
+  /** Independent decisions. The session skips decisions about settled calls. */
   decisions: readonly Decision[]
   results: readonly ClientResult[]
   ask: ClientAsk
@@ -123,7 +123,7 @@ export interface PageAnswer {
 /** Results of commands, by type. */
 export interface GatewayResults extends Record<keyof BeginCommands, AboutRun> {
   turn: PageAnswer
-  /** `since` is as in `PageAnswer`, or empty if the client has no events from the run. */
+  /** `since` has the same meaning as in `PageAnswer`. It is empty if the client has no events from the run. */
   settle: AboutRun & { since: readonly string[] }
   steer: QueuedMessage
   followUp: QueuedMessage

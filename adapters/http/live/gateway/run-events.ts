@@ -13,7 +13,7 @@ export class RunEvents implements RunSource {
   constructor(run: AgentRun, events: AsyncIterable<AgentEvent> = run) {
     this.#run = run
     this.#events = events
-    // The client sees the end and the pending calls, so no warning is needed.
+    // The client sees the end and the pending calls, so prevent the warning.
     void run.result
     run.pendingApprovals()
   }

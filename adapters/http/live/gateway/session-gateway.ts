@@ -14,8 +14,8 @@ import type { GatewayCommand, GatewayCommandType, GatewayResults } from './gatew
  * `sessionGateway` creates a gateway for a `LiveSession`.
  *
  * **Contract**
- * - Commands, their results and the results of `read` are plain JSON, except media bytes. A rejected command rejects with a problem that
- *   routes send unchanged.
+ * - Commands, their results and the results of `read` are plain JSON, except for media bytes. A command rejects with a problem that routes
+ *   send unchanged.
  * - Only commands change state, create an agent or resume an interrupted run.
  *
  * Source: docs/guides/serve-over-http.md

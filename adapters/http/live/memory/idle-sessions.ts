@@ -60,13 +60,13 @@ export class IdleSessions<Session extends InMemory> {
     this.watch()
   }
 
-  /** A session that hangs does not delay the others. */
+  /** Releases a session's agent without waiting, so that one session cannot delay the others. */
   #rest(live: LiveSession): void {
     live.rest().catch(notReleased(live, this.#options.logger))
   }
 }
 
-/** Logs why a session was not released. */
+/** Logs the reason why a session was not released. */
 export function notReleased({ sessionId }: LiveSession, logger: Logger | false | undefined): (error: unknown) => void {
   return (error) => logWarning(logger, 'sessionNotReleased', { sessionId, message: String(error) })
 }

@@ -27,7 +27,7 @@ export async function* leftSessions(store: Pick<SessionStore, 'list'>): AsyncGen
   } while (cursor !== undefined)
 }
 
-/** Returns a page of all owners' sessions, with unprefixed ids and owners. */
+/** Lists a page of all owners' sessions. Separates each owner from the session id. */
 export async function listOfAll(store: Pick<SessionStore, 'list'>, page: SessionListOptions): Promise<SessionPage> {
   const { sessions, nextCursor } = await store.list(page)
   const placed = sessions.flatMap((summary) => {

@@ -47,7 +47,7 @@ interface Resident extends InMemory {
  *   command in the session.
  * - Only one process at a time changes a session; any process can read it. If another process opens the same session, the store rejects the
  *   older writer.
- * - `drain` and `close` release ownership and leave no timer behind. The next process resumes unfinished runs.
+ * - `drain` and `close` release ownership and stop all timers. The next process resumes unfinished runs.
  * - Throws `ConfigError` `invalidOption` for an invalid option.
  *
  * Source: docs/guides/serve-over-http.md
@@ -157,7 +157,7 @@ export class SessionsHere implements MemoryLiveSessions {
     checkOptions(options, recoverOptions)
     const { isMine = () => true } = options
     const addresses: SessionAddress[] = []
-    // Collected before resuming, because resumed sessions move within the list.
+    // Collect the sessions before resuming any, because resumed sessions move within the list.
     for await (const address of this.#left(options)) if (isMine(address)) addresses.push(address)
     return claimAll(
       addresses,
@@ -235,7 +235,7 @@ export class SessionsHere implements MemoryLiveSessions {
     const resident = await this.#enter(address)
     try {
       await resident.ready
-      // Checked after the wait, because a session loaded now would not be handed over.
+      // Check this after the wait, because a session that is loaded now would not be handed over.
       if (this.#isDraining && !isReading) throw new ProblemError(ending)
       return await act(resident.live)
     } finally {
@@ -343,16 +343,16 @@ export class SessionsHere implements MemoryLiveSessions {
     return false
   }
 
-  /** Evicts a session unless it is in use. Resolves with whether it did. */
+  /** Evicts a session unless it is in use. Resolves with whether it was evicted. */
   async #letGo(key: string, resident: Resident): Promise<boolean> {
     if (resident.asking > 0 || (await resident.live.isRunning())) return false
-    // Checked after the wait, because a request may have arrived in the meantime.
+    // Check this after the wait, because a request may have arrived in the meantime.
     if (resident.asking > 0 || resident.live.isWatched || this.#residents.get(key) !== resident) return false
     await this.#leave(key, resident)
     return true
   }
 
-  /** Leaves a session to its new owner and stops recording it. */
+  /** Releases a session to its new owner and stops recording it. */
   async abandon(address: SessionAddress): Promise<void> {
     const key = keyOf(address)
     const resident = this.#residents.get(key)
@@ -370,7 +370,7 @@ export class SessionsHere implements MemoryLiveSessions {
       await (leave === undefined ? live.leave() : leave(live)).catch(notReleased(live, this.#options.logger))
       await this.#hooks.onLeft?.(address, { isAtRest: leave === undefined })
     }
-    // A rejected session was never loaded here.
+    // A rejected session was never loaded in this process.
     const left = ready.then(leaveIt, () => undefined).finally(() => this.#leaving.delete(key))
     this.#leaving.set(key, left)
     return left

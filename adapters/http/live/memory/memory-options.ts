@@ -44,9 +44,9 @@ export interface MemoryLiveSessionsOptions<Tools extends readonly AgentTool[] = 
   maxSessionsPerCaller?: number
   /** Maximum active runs per caller. Further prompts get 429. Default: 100, or 1,000 if the server has only one user. */
   maxOpenRuns?: number
-  /** Store for scheduled prompts. Default: none, so that schedules are rejected. */
+  /** Store for scheduled prompts. Default: none, which rejects schedules. */
   schedules?: ScheduleStore
-  /** Receives failures to create an agent. Default: none. */
+  /** Logs failures to create an agent. Default: none. */
   logger?: Logger | false
 }
 
@@ -78,7 +78,7 @@ export interface DrainOptions {
   deadlineMs?: number
 }
 
-/** Whether runs are stopped instead of being resumed later. */
+/** Options for closing. `abort` stops runs permanently instead of resuming them later. */
 export interface CloseOptions {
   abort?: boolean
 }
@@ -100,8 +100,8 @@ export interface MemoryLiveSessions extends LiveSessions {
   recover(options?: RecoverOptions): Promise<number>
   /**
    * Shuts down without losing runs. Call it on SIGTERM. Afterwards, reads still work, but all other requests are rejected with 503 and
-   * `Retry-After`. Current turns may finish within `deadlineMs` (default 10,000). Then, or immediately if a call is pending, runs stay in
-   * the store and clients are disconnected. Clients reconnect to the next process, which resumes the runs with `recover`.
+   * `Retry-After`. Waits up to `deadlineMs` (default 10,000) for current turns. Then, or immediately if a call is pending, leaves the runs
+   * in the store and disconnects clients. Clients reconnect to the next process, which resumes the runs with `recover`.
    */
   drain(options?: DrainOptions): Promise<void>
   /** Returns a session's scheduled prompts. Throws `ConfigError` `invalidOption` without `schedules`. */

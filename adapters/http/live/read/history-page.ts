@@ -16,7 +16,7 @@ export interface History {
   loopId?: string
 }
 
-/** The last messages of a history, or the messages before the one with this id. */
+/** Selects the last messages of a history, or the messages before the message with this id. */
 export interface PageQuery {
   limit: number
   before?: string
@@ -32,7 +32,7 @@ export interface HistoryPage extends History {
 export function historyIn(records: readonly SessionRecord[], sessionId: string, loopId?: string): History {
   const snapshot = snapshotOf(records, { sessionId, ...(loopId !== undefined && { loopId }) })
   const { lastLoopId, unfinished } = snapshot
-  // The outcome of calls that are running in another process is not known yet.
+  // The outcome of calls that run in another process is not known yet.
   const madeUp = new Set(unfinished.recovered.map(({ id }) => id))
   const messages = snapshot.messages.filter(({ id }) => !madeUp.has(id))
   const waiting = [...queuedInputs(records).values()].filter(({ status }) => status === 'queued')
@@ -65,7 +65,7 @@ export async function readPage(lastOf: LastOf, sessionId: string, query: PageQue
     const at = query.before === undefined ? end.messages.length : end.messages.findLastIndex(({ id }) => id === query.before)
     if (at >= query.limit) return { ...pageIn(end, query), hasEarlier: at > query.limit || !end.isWhole }
   }
-  // The whole log was read.
+  // The whole log is read.
   return pageIn(historyIn([], sessionId), query)
 }
 
@@ -83,7 +83,7 @@ function endIn(records: readonly SessionRecord[], sessionId: string): (History &
   const [first] = chain
   const isRoot = first !== undefined && begun.has(first.loopId) && first.parentLoopId === undefined
   if (isRoot || chain.some((loop) => loop?.base !== undefined)) return { ...history, isWhole: true }
-  // Earlier records contain the response of these results.
+  // Earlier records contain the response that made these calls.
   const start = history.messages.findIndex(({ role }) => role !== 'toolResult')
   return start < 0 ? undefined : { ...history, messages: history.messages.slice(start), isWhole: false }
 }
@@ -102,7 +102,7 @@ export interface LoopPage {
 const recordsPerLoop = 8
 
 /**
- * Returns the last loops, or the loops before the one with this id. Reads no more of the log than necessary. Rejects with 400
+ * Returns the last loops, or the loops before the loop with this id. Reads only as much of the log as necessary. Rejects with 400
  * `invalidCursor` for an unknown loop.
  */
 export async function readLoops(lastOf: LastOf, sessionId: string, { limit, before }: PageQuery): Promise<LoopPage> {

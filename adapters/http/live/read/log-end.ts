@@ -3,10 +3,10 @@ import type { SessionRecord } from '../../../../src/session.ts'
 /** Reads the given number of records from the end of a log. */
 export type LastOf = (count: number) => Promise<readonly SessionRecord[]>
 
-/** Count for the whole log. */
+/** A count that includes the whole log. */
 const mostRecords = 1 << 22
 
-/** Yields increasingly longer ends of a log until `isWhole`, so that the caller reads no more than necessary. */
+/** Yields increasingly longer ends of a log until `isWhole`, so that the caller reads only as much as necessary. */
 export async function* endsOf(
   lastOf: LastOf,
   first: number,

@@ -149,8 +149,8 @@ export class RecordedSession {
   }
 
   /**
-   * Takes ownership and writes the run end that the run's process could not write. Writes nothing if that process ended the run first, or
-   * another process has continued it.
+   * Takes ownership and writes the end record that the run's process could not write. Writes nothing if that process ended the run first,
+   * or if another process has continued it.
    */
   async end(run: UnfinishedRun, outcome: Outcome | ((left: UnfinishedRun) => Outcome)): Promise<void> {
     const writer = await this.#store.open(this.#sessionId, { agentId: run.agentId })

@@ -26,7 +26,7 @@ export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): vo
     const { gateway } = c.env
     options.streams.assertRoom(gateway.caller)
     const { state, threadId, runId } = input
-    // The state is applied before the message, so that the run's tools see it.
+    // Apply the state before the message, so that the run's tools see it.
     if (state !== undefined && !state.isAsShown) await gateway.command({ type: 'takeState', value: state.value, version: state.version })
     const { message, decisions, results } = input
     const key = keyOf(c)

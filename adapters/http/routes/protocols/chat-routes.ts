@@ -60,7 +60,7 @@ export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): vo
     const loopId = await gateway.read.running()
     options.streams.assertRoom(gateway.caller)
     if (loopId !== undefined) return chatStream(gateway, { loopId }, options, { restate: true })
-    // A reloaded client receives its pending calls, as from the run.
+    // Send the pending calls to a reloaded client, as the run would.
     if ((await gateway.read.clientCalls()).length > 0) return historyStream(gateway, options)
     return c.body(null, 204)
   })
@@ -73,7 +73,7 @@ export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): vo
 
 interface ChatStream {
   isSeen?: IsSeen
-  /** The client has no part of the response. */
+  /** Whether to send the whole response, because the client has no part of it. */
   restate?: boolean
   /** Number of response steps that the client has. */
   knownSteps?: number
@@ -102,7 +102,7 @@ async function historyStream(gateway: SessionGateway, options: SessionRouteOptio
   return new Response(chunks.map(uiMessageSse).join('') + uiMessageStreamEnd, { headers: uiMessageStreamHeaders })
 }
 
-/** The last message may refer to files that this session stores. */
+/** Returns the body with the bytes of files that its last message references in this session. */
 async function withOwnMedia(body: JsonObject, gateway: SessionGateway, options: SessionRouteOptions): Promise<JsonObject> {
   const { messages } = body
   const last = Array.isArray(messages) ? messages.at(-1) : undefined

@@ -90,12 +90,12 @@ async function answering(
   return { source: await gateway.events(run), since, streaming }
 }
 
-/** Returns the caller's result of a call: its text or blocks. */
+/** Returns the caller's result for a call: its text or blocks. */
 function resultIn(message: CallerMessage): ClientResult[] {
   if (message.role !== 'toolResult') return []
   const { toolCallId, content } = message
   if (content.every(({ type }) => type === 'text')) return [{ toolCallId, answer: { output: textOf(content) } }]
-  // The original data, which the run validates again.
+  // Use the original data, which the run validates again.
   const blocks: JsonValue[] = JSON.parse(JSON.stringify(content))
   return [{ toolCallId, answer: { output: { content: blocks } } }]
 }
