@@ -4,7 +4,7 @@ import { startTimer } from './timer.ts'
  * A scope that can be aborted: a run, or one call within a run. Aborts when its parent aborts.
  *
  * **Contract**
- * - All waiters share one list. The parent has one listener, until `release`. The `AbortSignal` is created on first access.
+ * - All waiters share one list. The scope has one listener on its parent, until `release`. Creates the `AbortSignal` on first access.
  * - An abort notifies the signal's listeners first, then the waiters in registration order.
  */
 export class AbortScope {
@@ -65,7 +65,10 @@ export class AbortScope {
     return () => unlink(waiter)
   }
 
-  /** Settles like `work`, or rejects with the reason on abort. After an abort, the work continues detached and its outcome is ignored. */
+  /**
+   * Settles like `work`, or rejects with the reason on abort. After an abort, the work continues detached, and the scope ignores its
+   * outcome.
+   */
   race<T>(work: PromiseLike<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const leave = this.wait(reject)
@@ -82,7 +85,7 @@ export class AbortScope {
     })
   }
 
-  /** Stops following the parent. */
+  /** Removes the listener from the parent. */
   release(): void {
     this.#release()
   }
@@ -141,12 +144,12 @@ export function raceAbort<T>(work: T | PromiseLike<T>, signal: AbortSignal): Pro
   })
 }
 
-/** Passes the rejection of a promise that a callback returned to `failed`. Runs once per delta. */
+/** Calls `failed` if `outcome` is a promise that rejects. Runs once per delta. */
 export function catchLate(outcome: unknown, failed: (error: unknown) => void): void {
   if (outcome !== undefined && outcome instanceof Promise) outcome.catch(failed)
 }
 
-/** Waits for `work`, but rejects `graceMs` after `signal` aborts. Leaves no timer or listener behind. */
+/** Waits for `work`, but rejects `graceMs` after `signal` aborts. Then removes its timer and listener. */
 export function settleWithin<T>(work: PromiseLike<T>, signal: AbortSignal, graceMs: number): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     let stopTimer: (() => void) | undefined

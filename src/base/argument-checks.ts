@@ -44,7 +44,7 @@ export const aSkillSet: Shape = withMethods('a set of skills from loadSkills', '
 const modelConfig: OptionTable<Pick<ModelConfig, 'id' | 'provider' | 'contextWindow' | 'maxTokens' | 'cost'>> = {
   id: required(aText),
   provider: required(aText),
-  // 0 if unknown.
+  // The context window is 0 if unknown.
   contextWindow: required(aNumberFromZero),
   maxTokens: required(aNumberFromZero),
   cost: required(costConfig),
@@ -85,10 +85,10 @@ export function refuseMore(method: string, more: readonly unknown[], advice: str
   throw new ConfigError('invalidOption', `${method} does not take ${names.join(', ') || 'an object'}. ${advice}`)
 }
 
-/** Advice for an error about extra arguments. */
+/** Hint for an error about extra arguments. */
 export const queueAdvice = 'Pass only the input. The run keeps its settings; pass new ones to the next prompt.'
 
-/** Advice for methods that respond to client tool calls and input requests. */
+/** Hints for methods that respond to client tool calls and input requests. */
 const answerAdvice = {
   claimCall: 'Pass the request and the client id.',
   answerCall: 'Pass the request, the result of the call and the client id.',

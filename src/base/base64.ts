@@ -21,7 +21,7 @@ export function toBase64(bytes: Uint8Array & OwnBase64): string {
   return text
 }
 
-/** Frees a buffer immediately if the platform supports it. Otherwise a large file stays in memory twice until garbage collection. */
+/** Frees a buffer immediately if the platform supports it. Otherwise, a large file is in memory twice until garbage collection. */
 function discard(buffer: ArrayBuffer & { transfer?(length: number): ArrayBuffer }): void {
   if (typeof buffer.transfer === 'function') buffer.transfer(0)
 }
@@ -36,7 +36,7 @@ function write(bytes: Uint8Array, written: Uint8Array): void {
   if (bytes.length % 3 === 1) written[to - 2] = padding
 }
 
-/** Joins base64 pieces, each of which may be padded. `undefined` if one of them is invalid. */
+/** Joins base64 pieces. Each piece may have padding. Returns `undefined` if a piece is invalid. */
 export function joinBase64(pieces: readonly string[]): string | undefined {
   if (pieces.slice(0, -1).every((piece) => piece.length % 4 === 0 && !piece.endsWith('='))) {
     const whole = pieces.join('')
@@ -56,7 +56,7 @@ export function joinBase64(pieces: readonly string[]): string | undefined {
 /** Decodes validated base64. */
 export function bytesOfBase64(data: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(byteLengthOf(data))
-  // Decode in small pieces, which are collected early. A single binary string would be another full copy.
+  // Decode in small pieces, which the garbage collector frees early. A single binary string would be another full copy.
   const pieceChars = 0x8000
   for (let start = 0, at = 0; start < data.length; start += pieceChars) {
     const piece = atob(data.slice(start, start + pieceChars))

@@ -50,7 +50,7 @@ export function sha256(text: string): string {
   return digested(new TextEncoder().encode(text))
 }
 
-/** Returns the SHA-256 (hex) of `bytes`. Uses WebCrypto if available, so that the page is not blocked. */
+/** Returns the SHA-256 (hex) of `bytes`. Uses WebCrypto if available, because it does not block the page. */
 export async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const subtle: SubtleCrypto | undefined = crypto.subtle // missing on pages without https
   if (subtle === undefined) return digested(bytes)

@@ -12,12 +12,12 @@ export function count(text: string | null | undefined): number | undefined {
 }
 
 /**
- * Parses a `retry-after` header and returns the wait in milliseconds. Accepts seconds (`5`, `5s`) or a date, compared to `clock` (epoch
- * milliseconds). For a repeated header (`5, 5`), returns the longest wait. Returns `undefined` for other values.
+ * Parses a `retry-after` header and returns the delay in milliseconds. Accepts seconds (`5`, `5s`) or a date, compared to `clock` (epoch
+ * milliseconds). For a repeated header (`5, 5`), returns the longest delay. Returns `undefined` for other values.
  */
 export function retryAfterIn(header: string | null | undefined, clock: number): number | undefined {
   const value = header?.trim()
-  // Reject other texts, because engines parse almost any text with a number as a date, and a past date means no wait.
+  // Reject other texts, because engines parse almost any text with a number as a date, and a past date means no delay.
   if (value !== undefined && /\d\d:\d\d:\d\d/.test(value)) {
     const at = Date.parse(/^.*?GMT/.exec(value)?.[0] ?? value)
     if (!Number.isNaN(at)) return Math.max(0, at - clock)

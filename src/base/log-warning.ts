@@ -11,7 +11,7 @@ import { withoutUrlSecrets } from './text/secrets.ts'
  * Passes a warning to the logger, or to the console without one. `false` disables it. Never throws and never leaves an unhandled rejection,
  * because a logger must not affect a run.
  *
- * Removes `secrets`, and text that looks like a secret, from `fields`, because third-party errors may contain anything.
+ * Removes `secrets`, and text that looks like a secret, from `fields`, because third-party errors may contain secrets.
  */
 export function logWarning(logger: Logger | false | undefined, event: string, fields: JsonObject, secrets: readonly string[] = []): void {
   if (logger === false) return
@@ -41,7 +41,7 @@ function quietly(act: () => unknown): void {
   }
 }
 
-/** Truncates long texts, such as an HTML error page. */
+/** Maximum characters of a text. Truncates long texts, such as an HTML error page. */
 const maxChars = 8000
 
 function shownValue(value: JsonValue, secrets: readonly string[]): JsonValue {
@@ -61,7 +61,7 @@ const likely = [
   /\b()(?:sk|pk|rk|gsk|xai|hf|ghp|gho|ghs|glpat|github_pat|xox[abp]|AKIA|ASIA|AIza|ya29)[-_.]?[\w-]{16,}/g,
 ]
 
-/** Letters and digits, longer than most words: possibly a key. */
+/** Matches runs of letters and digits that are longer than most words and may be a key. */
 const longWords = /[\w+/=.-]{20,}/g
 
 /** Returns whether `value` may contain a secret, by name or content. Returns true in case of doubt. */
@@ -81,11 +81,11 @@ export function withoutLikelySecrets(text: string): string {
   return likely.reduce((last, pattern) => last.replace(pattern, '$1[redacted]'), shown)
 }
 
-/** Messages already written to the console, so that a loop that repeats one writes it once. */
+/** Messages already written to the console, so that a repeated message appears only once. */
 const logged = new Set<string>()
 const maxLogged = 500
 
-/** Omits ids, which make each console line unique and are only useful in stored logs. */
+/** Writes a warning to the console. Omits ids, which make each line unique and are useful only in stored logs. */
 function warnConsole(
   event: string,
   { runId: _run, loopId: _loop, sessionId: _session, agentId: _agent, toolCallId: _call, message, hint, ...details }: JsonObject,

@@ -35,12 +35,12 @@ function webpSize(head: string): ImageSize | undefined {
   return sized((bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1)
 }
 
-/** Start of a frame, which contains the size. */
+/** Returns whether a marker starts a frame, which contains the size. */
 function isFrameMarker(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 }
 
-/** Start of the pixel data. */
+/** Returns whether a marker starts the pixel data. */
 function isScanMarker(marker: number): boolean {
   return marker === 0xda
 }
@@ -75,19 +75,19 @@ export function isCutOff(data: string): boolean {
   return littleEndian(head, 4, 4) + 8 > Math.floor((data.length * 3) / 4) - padding + 1
 }
 
-/** Each chunk starts with its length. `IEND` is the last chunk. */
+/** Returns whether a PNG is truncated. Each chunk starts with its length, and `IEND` is the last chunk. */
 function isCutPng(bytes: string): boolean {
   for (let at = 8; at + 8 <= bytes.length; at += 12 + bigEndian(bytes, at, 4)) if (bytes.startsWith('IEND', at + 4)) return false
   return true
 }
 
-/** In pixel data, zero or a restart marker follows 0xff, so the end marker is unambiguous. */
+/** Returns whether a JPEG is truncated. In pixel data, zero or a restart marker follows 0xff, so the end marker is unambiguous. */
 function isCutJpeg(bytes: string): boolean {
   const { at, isFrame } = jpegSegment(bytes, isScanMarker)
   return isFrame ? !bytes.includes('\xff\xd9', at) : at + 9 >= bytes.length
 }
 
-/** Blocks consist of sub-blocks with a length. Some programs omit the trailer. */
+/** Returns whether a GIF is truncated. Blocks consist of sub-blocks with a length. Some programs omit the trailer. */
 function isCutGif(bytes: string): boolean {
   let at = 13 + gifTable(bytes.charCodeAt(10))
   for (let pictures = 0; at < bytes.length; at += 1) {
@@ -102,7 +102,7 @@ function isCutGif(bytes: string): boolean {
   return true
 }
 
-/** Bytes of a color table. */
+/** Returns the size of a color table in bytes. */
 function gifTable(flags: number): number {
   return (flags & 0x80) === 0 ? 0 : 3 << ((flags & 7) + 1)
 }
@@ -124,7 +124,7 @@ export function pdfPages(data: string): number | undefined {
   return pages === 0 ? undefined : pages
 }
 
-/** Decodes base64 to one character per byte. Empty if invalid. */
+/** Decodes base64 to one character per byte. Returns an empty string if it is invalid. */
 export function decoded(data: string, start: number, length: number): string {
   try {
     return atob(data.slice(start, start + length))

@@ -26,8 +26,8 @@ export function isPrivateHost(hostname: string): boolean {
 }
 
 /**
- * Returns whether a document from `from` may refer this program to a different origin `to`. Allows https to the public network, private
- * networks only from a private network, and this machine only from this machine.
+ * Returns whether a document from `from` may refer this program to a different origin `to`. Allows https URLs in the public network,
+ * private networks only from a private network, and this machine only from this machine.
  */
 export function mayLeadTo(from: URL, to: URL): boolean {
   if (isLoopbackHost(to.hostname)) return isLoopbackHost(from.hostname) && /^https?:$/.test(to.protocol)

@@ -22,7 +22,8 @@ export interface OpenQuestions {
 }
 
 /**
- * Returns the open requests after `event`; the same list if unchanged. A continued run repeats its requests, so each request counts once.
+ * Returns the open requests after `event`, or the same list if unchanged. Counts each request once, because a continued run sends its
+ * requests again.
  */
 export function questionsAfter(open: OpenQuestions, event: AgentEvent): OpenQuestions {
   switch (event.type) {
@@ -49,7 +50,7 @@ function askedIn<Asked extends AgentEvent>(event: Asked): Omit<Asked, keyof Even
   return asked
 }
 
-/** Distinguishes sub-agents, because providers reuse call ids. */
+/** Returns whether two requests are for the same call. Distinguishes sub-agents, because providers reuse call ids. */
 function isOfSameCall(
   one: Pick<PendingApproval, 'toolCallId' | 'subAgent'>,
   other: Pick<PendingApproval, 'toolCallId' | 'subAgent'>,
@@ -70,7 +71,7 @@ export function waitingApprovals(messages: readonly AgentMessage[], asks: (toolN
   return waitingIn(messages, shownApprovalsOf, asks).filter(({ toolCallId }) => !permitted.has(toolCallId))
 }
 
-/** Like `waitingApprovals`, for client calls. `runs` selects the calls that the client would run. */
+/** Like `waitingApprovals`, for client tool calls. `runs` selects the calls that a client runs. */
 export function waitingClientCalls(
   messages: readonly AgentMessage[],
   runs: (toolName: string) => boolean = () => false,
@@ -143,7 +144,7 @@ export function requestFor<Request extends PendingApproval & Partial<ApprovalRef
   )
 }
 
-/** A decision is untrusted input. */
+/** Formats an id from a decision for an error message. A decision is untrusted input. */
 function shown(text: string | undefined): string {
   return shortened(String(text), 100)
 }

@@ -19,7 +19,7 @@ export function answeredMedia(data: string, statedType: string, name?: string): 
   return { type: 'file', mimeType, data, ...(name !== undefined && { name }) }
 }
 
-/** Returns an image's location: a data URL, or an https URL. `undefined` for others. */
+/** Returns where an image is: in a data URL, or at an https URL. Returns `undefined` for other URLs. */
 export function pictureAt(url: unknown): Pick<ImageContent, 'mimeType' | 'data' | 'url'> | undefined {
   if (typeof url !== 'string') return undefined
   const inside = /^data:(image\/[\w.+-]+);base64,/.exec(url)

@@ -1,6 +1,6 @@
 import type { RetryConfig } from '../contract/run/settings.ts'
 
-/** Maximum timer delay of platforms in milliseconds (24.8 days). Longer timers fire immediately. */
+/** Maximum timer delay on all platforms, in milliseconds (24.8 days). Longer timers fire immediately. */
 const longestMs = 2_147_483_647
 
 /** Returns `ms`, limited to the maximum timer delay. */
@@ -22,15 +22,15 @@ export function delay(ms: number): Promise<void> {
 }
 
 /**
- * Maximum wait that a provider can request, in milliseconds. A longer wait fails the call, because an earlier retry would also be
- * rejected.
+ * Maximum delay that a provider can request, in milliseconds. A longer delay fails the call, because the provider would reject an earlier
+ * retry.
  */
 export const maxServerDelayMs = 60_000
 
 /**
- * Returns the delay in milliseconds before retry `attempt` (from 1): the provider's wait, at most {@link maxServerDelayMs}, plus 0 to 25
- * %. Without a provider wait, returns a random fraction of the exponential backoff, capped at `maxDelayMs`. This full jitter prevents
- * simultaneous retries.
+ * Returns the delay in milliseconds before retry `attempt` (from 1): the provider's delay, at most {@link maxServerDelayMs}, plus 0 to 25
+ * %. If the provider requests no delay, returns a random fraction of the exponential backoff, capped at `maxDelayMs`. This full jitter
+ * prevents simultaneous retries.
  * Source: docs/reference/errors.md
  */
 export function retryDelayMs(attempt: number, config: RetryConfig, retryAfterMs?: number): number {
@@ -43,8 +43,8 @@ export function retryDelayMs(attempt: number, config: RetryConfig, retryAfterMs?
 }
 
 /**
- * Lets timers and aborts run during long work. Await it between steps. Throws the signal's reason after an abort. Without it, a synchronous
- * workspace (memory) would block the thread.
+ * Yields to timers and aborts during long work. Await it between steps. Throws the signal's reason after an abort. Without it, work on a
+ * synchronous workspace (memory) would block the thread.
  */
 export async function breathe(signal: AbortSignal | undefined): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 0))

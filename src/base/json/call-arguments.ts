@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../../contract/json.ts'
 import { isPlainObject, maxJsonDepth } from '../../contract/shape/json-fault.ts'
 import { hasHalf } from '../text/characters.ts'
 
-/** Fault of truncated arguments. */
+/** Describes the fault in truncated arguments. */
 export const cutFault = 'cut off before their end'
 
 /** Parsed arguments of a call, or the reason why they are invalid. */
@@ -33,8 +33,8 @@ export function parseArguments(text: string): ParsedArguments {
 }
 
 /**
- * Returns why `value` would not survive a JSON round trip: a number beyond the range of doubles, `-0`, a lone surrogate, a value that JSON
- * cannot represent, or more than 200 levels. Otherwise `undefined`.
+ * Returns the reason why a JSON round trip would change `value`: a number beyond the range of doubles, `-0`, a lone surrogate, a value that
+ * JSON cannot represent, or more than 200 levels. Returns `undefined` if there is none.
  */
 export function argumentsFault(value: unknown): string | undefined {
   const found: Walk = { members: 0 }
@@ -42,7 +42,7 @@ export function argumentsFault(value: unknown): string | undefined {
   return found.fault
 }
 
-/** Findings about a value so far. */
+/** State of a walk through a value. */
 interface Walk {
   /** Number of members in all objects. */
   members: number

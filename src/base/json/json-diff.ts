@@ -6,8 +6,8 @@ import { pointerPart } from './json-value.ts'
  * Returns JSON Patch operations (RFC 6902) that convert one value to the other, or none if they are equal apart from key order.
  *
  * **Contract**
- * - Lists are compared from both ends, so one insertion or removal is a single operation. The remaining items are compared by index. Takes
- *   linear time, whereas finding the shortest patch takes quadratic time.
+ * - Compares lists from both ends, so one insertion or removal is a single operation. Compares the remaining items by index. Takes linear
+ *   time; finding the shortest patch would take quadratic time.
  */
 export function jsonDiff(before: JsonValue, after: JsonValue): PatchStep[] {
   return diff(before, after, '', new Numbers())
@@ -75,7 +75,7 @@ function listDiff(before: readonly JsonValue[], after: readonly JsonValue[], pat
   return steps
 }
 
-/** Pushes one by one, because a call accepts a limited number of arguments. */
+/** Appends operations one by one, because a call accepts a limited number of arguments. */
 function addAll(steps: PatchStep[], more: readonly PatchStep[]): void {
   for (const step of more) steps.push(step)
 }

@@ -5,7 +5,7 @@ import { copyJson, nameOfPart } from './json-value.ts'
 /** Thrown for an invalid operation. */
 export class PatchFault extends Error {}
 
-/** Rejected names, because assigning to them can modify an object's prototype. */
+/** Property names to reject, because an assignment to them can modify an object's prototype. */
 export const unsafeNames: readonly string[] = ['__proto__', 'constructor', 'prototype']
 
 /** Wraps the patched value in an object, because an operation may replace the whole value. */
@@ -16,7 +16,7 @@ export type PatchRoot = {
 type Container = JsonValue[] | { [name: string]: JsonValue }
 
 /**
- * Applies operations of `jsonDiff` to `value` without modifying it. The result shares unaffected parts with `value`. Throws `PatchFault`
+ * Applies operations from `jsonDiff` to `value` without modifying it. The result shares unaffected parts with `value`. Throws `PatchFault`
  * for an invalid path.
  */
 export function patched(value: JsonValue, steps: readonly PatchStep[]): JsonValue {
@@ -53,7 +53,7 @@ function place(root: PatchRoot, path: string, own?: Set<object>): { container: C
   return { container, key }
 }
 
-/** Replaces a value by a shallow copy. */
+/** Replaces a value with a shallow copy. */
 function copyAt(container: Container, key: string, part: Container): Container {
   const copy = Array.isArray(part) ? [...part] : { ...part }
   if (Array.isArray(container)) container[Number(key)] = copy
@@ -80,7 +80,7 @@ export function put(root: PatchRoot, path: string, value: JsonValue, isNew: bool
   else container.splice(key === '-' ? container.length : indexOf(key, container.length, path), 0, value)
 }
 
-/** Removes a value. Uses `own` as `put` does. */
+/** Removes a value. With `own`, copies shared values first. */
 export function take(root: PatchRoot, path: string, own?: Set<object>): void {
   if (path === '') throw new PatchFault('the root cannot be removed')
   const { container, key } = place(root, path, own)

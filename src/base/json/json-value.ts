@@ -1,7 +1,7 @@
 import { type JsonSchema, ownFieldIn } from '../../contract/json.ts'
 import { percentDecoded } from '../text/characters.ts'
 
-/** Parses JSON, or `undefined` if invalid. Use it for untrusted input that is validated afterwards. */
+/** Parses JSON. Returns `undefined` if it is invalid. Use it for untrusted input that is validated afterwards. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -10,7 +10,7 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/** Copies plain JSON. Strings are shared. Several times faster than `structuredClone`. */
+/** Copies plain JSON, and shares its strings. Several times faster than `structuredClone`. */
 export function copyJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   // Iterate lists by index, because `for…in` would create string keys. Each part keeps its type.
@@ -50,8 +50,8 @@ export function nameOfPart(part: string): string {
 }
 
 /**
- * Resolves a local reference (`#`, `#/$defs/item`) inside `root`, or `undefined` if it does not exist, and for other documents and anchors.
- * Reads own properties only.
+ * Resolves a local reference (`#`, `#/$defs/item`) in `root`. Returns `undefined` if the target does not exist, and for references to other
+ * documents or anchors. Reads only own properties.
  */
 export function resolveRef(root: JsonSchema, ref: string): unknown {
   if (ref === '#') return root

@@ -2,7 +2,7 @@ import { fieldIn } from '../../contract/json.ts'
 import type { MediaContent } from '../../contract/message/content.ts'
 
 /**
- * Keys under which records, sessions and events contain messages and tool results. Values from tools or the application are not searched.
+ * Keys under which records, sessions and events contain messages and tool results. The search skips values from tools or the application.
  */
 const containers: ReadonlySet<string> = new Set(
   'entry loop loops base state overlay keepCompacted keepRecent turns events event request requestPayload message messages inputMessages outputMessage toolResults returned result partial partialResult delta'.split(

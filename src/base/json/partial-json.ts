@@ -13,7 +13,7 @@ interface Open {
   size: number
 }
 
-/** Characters that can start a value. */
+/** What the parser expects next. */
 type Expecting = 'value' | 'valueOrEnd' | 'keyOrEnd' | 'key' | 'colon' | 'commaOrEnd' | 'nothing'
 
 const wholeEscape = /^\\(?:["\\/bfnrt]|u[\da-fA-F]{4})$/
@@ -23,7 +23,7 @@ const plainEnd = /["\\\u0000-\u001f]/g
 const scalarEnd = /[\s,\]}]/g
 const scalar = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/
 
-/** Entries that a snapshot may always copy. Beyond that, each new character allows `entriesPerCharacter` more. */
+/** Entries that a snapshot may always copy. Beyond this number, each new character allows `entriesPerCharacter` more entries. */
 const freeEntries = 1000
 const entriesPerCharacter = 2
 
@@ -33,7 +33,7 @@ const entriesPerCharacter = 2
  * **Contract**
  * - `value` contains the part read so far: the beginning of an unfinished string, complete numbers and words, and keys whose values have
  *   started. Later text only adds to `value`, unless a key repeats.
- * - `value` grows in place and costs nothing to read. `snapshot()` returns an immutable value.
+ * - `value` grows in place, and reading it is free. `snapshot()` returns an immutable value.
  * - Invalid JSON sets `isBroken` and keeps `value`. Nesting deeper than 200 levels has the same effect, because it could not be stored or
  *   sent.
  *
@@ -113,7 +113,7 @@ export class PartialJson {
     return typeof at === 'number' ? at : list.length
   }
 
-  /** Appends text, which is parsed when the value is read, so that a single read parses all text in one pass. */
+  /** Appends text. Reading the value parses the text, so that a single read parses all text in one pass. */
   push(piece: string): void {
     if (typeof piece !== 'string') checkOptions(piece, aText, 'piece')
     this.#unread += piece
@@ -134,7 +134,7 @@ export class PartialJson {
   #readWhole(piece: string): boolean {
     try {
       const value: JsonValue = JSON.parse(piece)
-      // Not for a number, which may continue, or for too deep text, which is read up to the limit.
+      // Do not use this for a number, which may continue, or for text that is nested too deeply, which is parsed up to the limit.
       if (!isNested(value) || (mayBeDeep(piece) && !isShallow(value, maxJsonDepth))) return false
       this.#place(value)
       return true
@@ -176,7 +176,7 @@ export class PartialJson {
     return from + 1
   }
 
-  /** Reads only `chunk`, because accessing the whole text would join all pieces. */
+  /** Appends to the current string. Reads only `chunk`, because accessing the whole text would join all pieces. */
   #say(chunk: string): void {
     const isHalf = isHighSurrogate(chunk.charCodeAt(chunk.length - 1))
     this.#text += this.#half + (isHalf ? chunk.slice(0, -1) : chunk)
@@ -292,14 +292,14 @@ export class PartialJson {
   }
 }
 
-/** Does not use assignment, because "__proto__" is an ordinary name in JSON. */
+/** Stores a value without an assignment, because "__proto__" is an ordinary name in JSON. */
 function put(target: JsonObject | JsonValue[], at: string | number, value: JsonValue): void {
   if (Array.isArray(target)) target[Number(at)] = value
   else if (at === '__proto__') setOwnField(target, at, value)
   else target[at] = value
 }
 
-/** Returns whether `text` contains enough brackets to be nested too deep. Saves the walk for most texts. */
+/** Returns whether `text` contains enough brackets to be nested too deeply. For most texts, this avoids a walk through the value. */
 function mayBeDeep(text: string): boolean {
   return text.split('[', maxJsonDepth).length + text.split('{', maxJsonDepth).length > maxJsonDepth
 }
@@ -328,7 +328,7 @@ export function within(value: JsonValue | undefined, name: string): JsonValue | 
   return isNested(value) && !Array.isArray(value) ? ownOf(value, name) : undefined
 }
 
-/** Parses `text`, which may be truncated JSON, or `undefined` if it is empty or invalid. */
+/** Parses `text`, which may be truncated JSON. Returns `undefined` if the text is empty or invalid. */
 export function parsePartialJson(text: string): JsonValue | undefined {
   const json = new PartialJson()
   json.push(text)

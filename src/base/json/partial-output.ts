@@ -8,8 +8,8 @@ import { PartialJson, within } from './partial-json.ts'
  * Parses a run's structured response while its events arrive.
  *
  * **Contract**
- * - The next message discards a failed attempt, or a response that preceded a tool call.
- * - A message with missed deltas, or that a hook replaced, is parsed when it is complete.
+ * - The next message replaces a failed attempt, or a response that preceded a tool call.
+ * - Parses a message when it is complete if deltas were missed or a hook replaced the message.
  * - Each delta costs time proportional to its length.
  */
 export class PartialOutput {
@@ -18,7 +18,7 @@ export class PartialOutput {
   /** Whether the response has no wrapper. Known once the response has started. */
   #isBare: boolean | undefined
   #block = 0
-  /** Id of the message being parsed. Deltas of other messages were missed. */
+  /** Id of the message being parsed. Ignores deltas of other messages, whose beginning was missed. */
   #messageId: string | undefined
   /** Latest value. */
   #endedId: string | undefined
@@ -60,7 +60,7 @@ export class PartialOutput {
     for (const [block, text] of texts.entries()) if (text !== '') this.#say(block, text)
   }
 
-  /** Part of the current message was missed. */
+  /** Records that part of the current message was missed. */
   miss(): void {
     this.#messageId = undefined
   }
@@ -84,7 +84,7 @@ export class PartialOutput {
     return Array.isArray(list) ? list.slice(from, whole) : []
   }
 
-  /** Models without an enforced format may omit the wrapper. */
+  /** Returns the path within the response. Models without an enforced format may omit the wrapper. */
   #path(names: readonly string[]): readonly string[] {
     const property = this.#form()?.property
     if (property === undefined) return names
@@ -103,7 +103,7 @@ export class PartialOutput {
     this.#messageId = messageId
   }
 
-  /** Models may write an introduction. The last text is then the response. */
+  /** Parses a block's text. If a model writes an introduction first, the last text is the response. */
   #say(block: number, text: string): void {
     if (block !== this.#block && this.#json.isBroken) this.#renew()
     this.#block = block

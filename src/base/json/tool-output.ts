@@ -19,21 +19,21 @@ export function shownOutput(value: unknown): ShownOutput {
   }
 }
 
-/** Tells the model that the tool ran although its result is lost. After an error, the model would repeat the call. */
+/** Returns a text that says that the tool ran although its result is lost. After an error, the model would call the tool again. */
 export function unshownText(why: string): string {
   return `The tool ran, but its result cannot be shown: ${why.replace(/[.!?]?$/, '.')}`
 }
 
 /**
- * Returns substitutes for a rejected client tool result. The first accepted one is used. The tool has run, and an error or a missing result
- * would make the model repeat the call.
+ * Returns replacements for a rejected client tool result, in order of preference. The tool has run, and after an error or without a result,
+ * the model would call it again.
  */
 export function answersInstead(refused: ClientCallAnswer, why: string): ClientCallAnswer[] {
   if ('error' in refused) return [{ error: 'Failed.' }, { error: '' }]
   return [{ output: unshownText(why) }, { output: 'The tool ran.' }, { output: '' }]
 }
 
-/** Checked only at the top level, where `JSON.stringify` would convert a map to `{}`. Nested values follow `JSON.stringify`. */
+/** Returns whether a value is JSON at the top level, where `JSON.stringify` would convert a map to `{}`. Does not check nested values. */
 function isJson(value: unknown): boolean {
   if (typeof value !== 'object') return typeof value === 'boolean' || typeof value === 'string' || Number.isFinite(value)
   if (value === null || Array.isArray(value)) return true
@@ -46,7 +46,7 @@ function kindOf(value: unknown): string {
   return Object.prototype.toString.call(value).slice('[object '.length, -1).slice(0, 60)
 }
 
-/** Keeps the first line, because engines describe a circular reference in several lines. */
+/** Returns the first line, because engines describe a circular reference in several lines. */
 function firstLine(text: string): string {
   return text.split('\n', 1)[0]?.slice(0, 500) ?? ''
 }

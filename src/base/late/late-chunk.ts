@@ -1,10 +1,10 @@
 import { LoadError } from '../../contract/errors.ts'
 
-/** A part of this package that is loaded on first use. See {@link lateChunk}. */
+/** A chunk that is loaded on first use. See {@link lateChunk}. */
 export interface LateChunk<Part> {
-  /** The part if already loaded, so that callers need no promise. */
+  /** The chunk if it is already loaded, so that callers need no promise. */
   readonly loaded: Part | undefined
-  /** Loads the part. Rejects with `LoadError` on failure. The next call retries. */
+  /** Loads the chunk. Rejects with `LoadError` on failure. The next call retries. */
   load(): Promise<Part>
 }
 
@@ -12,10 +12,10 @@ export interface LateChunk<Part> {
  * Declares a part of this package, or a third-party package, that is loaded on first use.
  *
  * **Contract**
- * - `load` is called at most once if it succeeds. A failure is always a `LoadError`. It is never retried like a network error and never
- *   sent to the model.
- * - Use it for a subsystem that a run may never need. Guards (approval, hooks, filters, redaction, error classification) are never loaded
- *   late, because the file could be replaced before its first use.
+ * - Calls `load` at most once if it succeeds. Every failure is a `LoadError`, which the loop neither retries like a network error nor sends
+ *   to the model.
+ * - Use it for a subsystem that a run may never need. Never load guards (approval, hooks, filters, redaction, error classification) late,
+ *   because the file could be replaced before its first use.
  */
 export function lateChunk<Part>(name: string, load: () => Promise<Part>): LateChunk<Part> {
   let loaded: Part | undefined
@@ -28,7 +28,7 @@ export function lateChunk<Part>(name: string, load: () => Promise<Part>): LateCh
         loaded ??= await load()
         return loaded
       } catch (error) {
-        // Thrown by a nested late part, which has already set its name.
+        // A nested chunk throws an error that already contains its name.
         throw LoadError.isInstance(error) ? error : new LoadError(name, error)
       }
     },

@@ -1,4 +1,4 @@
-/** Decodes UTF-8, or `undefined` if invalid. `withMark` keeps a leading byte order mark. */
+/** Decodes UTF-8. Returns `undefined` if it is invalid. `withMark` keeps a leading byte order mark. */
 export function utf8In(bytes: Uint8Array, { withMark = false }: { withMark?: boolean } = {}): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: withMark }).decode(bytes)
@@ -15,7 +15,7 @@ export function percentEncoded(text: string): string {
   )
 }
 
-/** Unescapes a part of a URL. Unchanged if its percent signs are invalid. */
+/** Unescapes a part of a URL. Returns it unchanged if its percent escapes are invalid. */
 export function percentDecoded(part: string): string {
   try {
     return decodeURIComponent(part)
@@ -25,8 +25,8 @@ export function percentDecoded(part: string): string {
 }
 
 /**
- * Control characters except tab and line break, bidirectional controls and marks, line and paragraph separators, and invisible tags.
- * Excludes joiners, which emoji and several scripts need.
+ * Matches control characters except tab and line break, bidirectional controls and marks, line and paragraph separators, and invisible
+ * tags. Excludes joiners, which emoji and several scripts need.
  */
 const unsafe = /(?![\t\n])[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu
 
@@ -40,7 +40,7 @@ export function escapeControls(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(unsafe, visible)
 }
 
-/** Invisible or blank characters, also those used in words and emoji. */
+/** Matches invisible or blank characters, including those used in words and emoji. */
 const invisible = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu
 
 /**
@@ -51,7 +51,7 @@ export function escapeInvisible(text: string): string {
   return text.replace(invisible, visible)
 }
 
-/** Controls, line and paragraph separators, bidirectional and invisible formatting, lone surrogates. */
+/** Matches control characters, line and paragraph separators, bidirectional and invisible formatting, and lone surrogates. */
 const unsafeInName = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
 
 /** Escapes a file name for one line of text: characters that break lines, hide or reorder text become `\u{…}`. */
@@ -63,7 +63,7 @@ function visible(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
 }
 
-// Shared, because a literal in a function creates a new object each time.
+// A constant, because a literal in a function would create a new object each time.
 const half = /\p{Surrogate}/u
 
 /** Returns whether `text` contains a lone surrogate, which displays ambiguously and is not valid Unicode. */

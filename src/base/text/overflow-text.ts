@@ -60,11 +60,11 @@ const overflowPhrases = [
   'range of input length',
   '`inputs` tokens + `max_new_tokens` must be',
   '`inputs` must have less than',
-  // Messages that this package uses for a status without text.
+  // This package uses these messages for a status without text.
   'does not fit the context window',
 ]
 
-/** Similar texts about other limits, and about token limits per minute, which a retry can resolve. */
+/** Matches similar texts about other limits, and about token limits per minute, which a retry can resolve. */
 const otherLimit =
   /please wait before|tokens per (minute|hour|day)|rate[_ -]?limit|\b(max_(completion_|output_|new_)?tokens|maxoutputtokens|temperature|top_[pk]|images?|files?|tools?|stop sequences?)\b.{0,60}\bexceeds the (maximum|limit)/
 

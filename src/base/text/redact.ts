@@ -92,7 +92,7 @@ function markPieces({ chars, starts, ends }: Reading, pieces: ReadonlySet<string
   let marked = 0
   for (let at = 0; at + minSecret <= lower.length; at++) {
     if (!pieces.has(lower.slice(at, at + minSecret))) continue
-    // For linear time, marks only the new part of overlapping pieces. Includes white space within.
+    // For linear time, mark only the new part of overlapping pieces. Include the white space in it.
     marks.fill(1, at < marked ? ends[marked - 1] : starts[at], ends[at + minSecret - 1])
     marked = at + minSecret
   }
@@ -119,7 +119,7 @@ function unescapings(reading: Reading): Reading[] {
   const found: Reading[] = []
   let last = reading
   for (let n = 0; n < maxUnescaping; n++) {
-    // The order matters: a backslash before white space escapes nothing.
+    // Remove white space first: a backslash before white space escapes nothing.
     const dense = substituted(last, space)
     const next = substituted(dense, escaped)
     if (dense.chars !== last.chars) found.push(dense)
@@ -130,7 +130,7 @@ function unescapings(reading: Reading): Reading[] {
   return found
 }
 
-/** Includes zero-width characters. */
+/** Matches white space, including zero-width characters. */
 const space = /[\s\0\u00ad\u200b-\u200d\u2060]+/g
 
 /** `\n`, `%41`, `\u0041`, `\x41`, `\101`, `\/`, `&#65;`, `&#x41;`, `&amp;`. */
@@ -173,7 +173,7 @@ function substituted({ chars, starts, ends }: Reading, pattern: RegExp): Reading
   return { chars: shown.join(''), starts: from, ends: to }
 }
 
-/** Decodes an escape; empty for white space. Unchanged if invalid. */
+/** Decodes an escape. Returns an empty string for white space, and an invalid escape unchanged. */
 function meaningOf([whole, percent, unicode, byte, octal, simple, decimal, hexadecimal, entity]:
   | RegExpExecArray
   | RegExpMatchArray): string {

@@ -1,6 +1,6 @@
 import { percentDecoded } from './characters.ts'
 
-/** Names of headers with credentials. */
+/** Matches names of headers with credentials. */
 const secretHeader = /auth|key|token|secret|cookie|credential|password|signature/i
 
 /** Returns whether a header with this name contains a secret. */
@@ -13,7 +13,7 @@ export function headerSecrets(value: string): string[] {
   return [value, value.replace(/^\s*\S+\s+(?=\S)/, '')]
 }
 
-/** Shorter secrets would match ordinary text. */
+/** Minimum length of a secret. Shorter secrets would match ordinary text. */
 const minSecret = 4
 
 /** Replaces every secret of at least four characters in `text`, plain or JSON-escaped, with `****`. */
@@ -32,7 +32,7 @@ function spellings(secret: string): string[] {
 /** URL parameters that the codecs set, which are not secret. */
 const knownParameters = new Set(['alt', 'api-version'])
 
-/** Returns whether the value of a URL parameter may be a secret. True for all except the codecs' parameters. */
+/** Returns whether the value of a URL parameter may be a secret: `true` for all except the codecs' parameters. */
 function isSecretParameter(name: string): boolean {
   return !knownParameters.has(name)
 }
@@ -55,7 +55,9 @@ export function bareUrl(url: string): string {
   return `${parsed.origin}${parsed.pathname}`.replace(/\/$/, '')
 }
 
-/** Handles a proxy's relative URL, and a URL that a password makes invalid. */
+/**
+ * Removes possible secrets from a text that is not a valid URL: a proxy's relative URL, or a URL that is invalid because of its password.
+ */
 function cutGenerously(url: string): string {
   return url.replace(/\/\/.*@/s, '//').replace(/[?#].*$/s, '')
 }
