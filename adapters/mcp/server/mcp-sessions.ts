@@ -94,7 +94,7 @@ export class McpSessions {
     return true
   }
 
-  /** Starts or stops the timer. All sessions share one timer. */
+  /** Starts the timer, unless it is already running or there are no sessions. All sessions share one timer. */
   #watch(): void {
     if (this.#timer !== undefined || this.#sessions.size === 0) return
     this.#timer = setTimeout(() => void this.#sweep(), timerMs(this.#limits.idleMs))
