@@ -166,10 +166,7 @@ export class InputGate {
     return this.#passed.size > 0 || this.isSteered || this.#hasReports || this.#isWaiting(this.#followUps)
   }
 
-  /**
-   * Filters `input` and steering messages. Returns the ending if a filter rejects a message. Messages that are queued later wait for the
-   * next turn.
-   */
+  /** Filters `input` and steering messages. Returns the ending if a filter rejects any. Later messages wait for the next turn. */
   filter(input: TurnInput): Promise<RunEnding | undefined> | undefined {
     const filter = () => (this.#filters.length === 0 ? undefined : this.#filterAll(input))
     const checking = this.#mayCheckMedia && input.supplier === this.#prompt ? this.#checkMedia() : undefined
@@ -357,8 +354,8 @@ function withOrigin(message: AgentMessage, kind: NonNullable<TurnInput['origin']
 }
 
 /**
- * Appends input to the history before awaiting anything, records it, and emits each message when recorded. Rejects with `JournalError`.
- * Returns no promise if there is nothing to await.
+ * Appends input to the history immediately, records it, and emits each recorded message. Rejects with `JournalError`. Returns no promise if
+ * there is nothing to await.
  */
 function addInput(loop: InputLoop, inputs: readonly AgentMessage[], onRefused: OnRefused = () => undefined): Promise<void> | undefined {
   if (inputs.length === 0) return undefined

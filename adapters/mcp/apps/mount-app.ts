@@ -48,7 +48,7 @@ interface ParentElement {
   append(...nodes: (object | string)[]): void
 }
 
-/** A mounted app. */
+/** An app in its mounted frame. */
 export interface McpAppFrame {
   /** Domains that the app can connect to or load from. Show them to the user. */
   readonly domains: readonly string[]

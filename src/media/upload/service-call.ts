@@ -98,7 +98,7 @@ export function textIn(json: JsonObject, name: string, service: string): string 
   throw new ProviderError('api', `${service} responded to an upload without ${name}. Check baseUrl.`, { isRetryable: false })
 }
 
-/** Upload progress. */
+/** Progress of a running upload, in bytes. */
 export interface UploadProgress {
   /** Bytes sent so far. */
   sent: number
