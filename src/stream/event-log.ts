@@ -21,8 +21,8 @@ export interface EventLogOptions {
  * - Events are appended with growing `seq` and never changed. `append` allocates no promise and no closure.
  * - Listeners receive every event as it is appended. Readers pull events. Each reader gets all events after its cursor, in order. Deltas
  *   are recreated, equal to the original.
- * - Beyond `replayBytes`, merges older deltas of a block (`fromSeq` to `seq`), retains only the newest update per call, and drops the
- *   oldest events that all readers have received. A reader uses at most as much memory as the text that it has not read.
+ * - Beyond `replayBytes`, merges older deltas of a block (`fromSeq` to `seq`) and retains only the newest update per call. Drops the oldest
+ *   events that all readers have received. A reader uses at most as much memory as the text that it has not read.
  * - A merged event never repeats text that a reader already has: a cursor inside one has expired.
  *
  * Source: docs/reference/events.md

@@ -14,7 +14,7 @@ interface NamedBlock {
  *
  * **Contract**
  * - Stores media in messages before clients receive the event. Holds blocks from streaming responses and tool progress in memory until the
- *   next run. Of a refined image or a tool's progress, retains only the newest block.
+ *   next run. Retains only the newest block of a refined image or of a tool's progress.
  * - Unrecorded media stay inline. They occur in sub-agent events and in messages that a run returns.
  * - All media stay inline if the store keeps bytes in its log or is not strongly consistent.
  */

@@ -33,8 +33,8 @@ export function parseArguments(text: string): ParsedArguments {
 }
 
 /**
- * Returns the reason why a JSON round trip would change `value`: a number beyond the range of doubles, `-0`, a lone surrogate, a value that
- * JSON cannot represent, or more than 200 levels. Returns `undefined` if there is none.
+ * Returns the reason why a JSON round trip would change `value`, or `undefined`. Reasons are a number beyond the range of doubles, `-0`, a
+ * lone surrogate, a value that JSON cannot represent, and more than 200 levels.
  */
 export function argumentsFault(value: unknown): string | undefined {
   const found: Walk = { members: 0 }

@@ -75,7 +75,7 @@ function listDiff(before: readonly JsonValue[], after: readonly JsonValue[], pat
   return steps
 }
 
-/** Appends operations one by one, because a call accepts a limited number of arguments. */
+/** Appends operations with a loop, because a call accepts a limited number of arguments. */
 function addAll(steps: PatchStep[], more: readonly PatchStep[]): void {
   for (const step of more) steps.push(step)
 }

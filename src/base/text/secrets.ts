@@ -55,9 +55,7 @@ export function bareUrl(url: string): string {
   return `${parsed.origin}${parsed.pathname}`.replace(/\/$/, '')
 }
 
-/**
- * Removes possible secrets from a text that is not a valid URL: a proxy's relative URL, or a URL that is invalid because of its password.
- */
+/** Removes possible secrets from a text that is not a valid URL, such as a relative URL, or a URL with an invalid password. */
 function cutGenerously(url: string): string {
   return url.replace(/\/\/.*@/s, '//').replace(/[?#].*$/s, '')
 }

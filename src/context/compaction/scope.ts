@@ -37,8 +37,8 @@ export function middleTurns(outline: Outline, split: Split, { compaction, maxCon
 }
 
 /**
- * Returns each message's loop: the loop in its `turnId`, or the loop of the next message that has a `turnId`, because a prompt belongs to
- * its response. At the end of the history, uses the previous message.
+ * Returns each message's loop. For a message without `turnId`, uses the next message that has one, because a prompt belongs to its
+ * response. At the end of the history, uses the previous message.
  */
 function loopsOf(messages: readonly AgentMessage[]): Map<AgentMessage, string> {
   const loops = new Map<AgentMessage, string>()

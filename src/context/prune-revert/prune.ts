@@ -13,7 +13,7 @@ export interface PruneInput {
   /** Minimum number of tokens to remove, if there are that many. */
   tokens: number
   memo?: string
-  /** The turn that requested the prune. It is retained. */
+  /** The turn that requested the prune, which the prune retains. */
   currentTurn: TurnId
   state: ContextState
   counter: TokenCounter

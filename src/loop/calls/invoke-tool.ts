@@ -126,7 +126,7 @@ class RunningCall implements CallInRun {
     return this.#loop.watches?.trace(this.#call.id)
   }
 
-  /** Creates the tool context. Its functions do not use `this`, because tools pass them as callbacks. */
+  /** Creates the tool context. The context's functions do not use `this`, because tools pass them as callbacks. */
   context(): ToolContext {
     const { id: toolCallId, name: toolName } = this.#call
     const { events, budget } = this.#loop

@@ -49,9 +49,8 @@ type NextTry = 'close' | 'repeat' | 'shorten'
  * **Contract**
  * - After a failure or abort, returns the partial content with `stopReason` `error` or `aborted`. Rejects only with `JournalError`, and
  *   with `LoadError` if compaction cannot be loaded.
- * - All attempts reuse one request. If the provider rejects the prompt as too long, or the response fills the context window, compacts the
- *   history once and calls the model with a new request. This does not count as a retry. Adds a partial response to the history as a failed
- *   message.
+ * - All attempts reuse one request. Compacts the history once and sends a new request if the prompt is too long or the response fills the
+ *   context window. This does not count as a retry. Adds a partial response to the history as a failed message.
  * - A retry before any output emits one `providerRetry` and logs one line. After output, ends the failed message with an error, adds it to
  *   the history, and starts a new message.
  * - Continues a paused response as one message until it ends, a limit is reached, or `maxContinuations` requests were sent. Retries only

@@ -49,7 +49,7 @@ export class ChatWriter implements HistoryWriter {
 
   /**
    * Returns the messages after `system` as JSON. With `marks`, adds cache breakpoints to the last message and to the previous request's
-   * last message, because the provider searches only a limited number of blocks.
+   * last message. The provider searches only a limited number of blocks.
    */
   toJson(system: string, marks?: CacheMarks): string {
     const pieces = this.#pieces()

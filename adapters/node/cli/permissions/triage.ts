@@ -11,7 +11,7 @@ const longestShown = 20_000
 /** Maximum milliseconds to read a file. */
 const longestLookMs = 30_000
 
-/** What to do with a call: run it, deny it with a reason for the model, or prompt the user (with the file change, if any). */
+/** What to do with a call: run it, deny it with a reason for the model, or prompt the user. Contains the file change, if any. */
 export type Triage =
   | { kind: 'run'; change?: ProposedChange }
   | { kind: 'refuse'; reason: string; length: number }
