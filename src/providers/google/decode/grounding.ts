@@ -72,7 +72,7 @@ export class Grounding {
     if (logprobsResult) this.#logprobs(logprobsResult)
   }
 
-  /** Emits everything. `hasCalls`: the API reported its searches as calls. Code execution does not report them. */
+  /** Emits all sources. `hasCalls` means that the API reported its searches as calls, which it does not do for code execution. */
   tell(hasCalls: boolean): void {
     const { queries } = this.#sources
     if (queries.length > 0) this.#usage.searches = queries.length
@@ -140,7 +140,7 @@ export class Grounding {
     })
   }
 
-  /** Adds a source to the block in which `range` begins. A response without text gets an empty block for it. */
+  /** Adds a source to the block in which `range` begins. Creates an empty block for the source if the response has no text. */
   #add(source: Citation, range: TextRange | undefined, spans: readonly TextSpan[]): void {
     const span = range === undefined ? spans.at(-1) : (spanAt(spans, range.start) ?? spans.at(-1))
     if (span === undefined || range === undefined) this.#builder.citation(span?.key ?? 'sources', source)

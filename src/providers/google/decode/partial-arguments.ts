@@ -15,8 +15,8 @@ type Container = Record<string, unknown> | unknown[]
 const steps = /\.([^.[\]]+)|\[(\d+)\]|\[(?:'([^']*)'|"([^"]*)")\]/g
 
 /**
- * Assembles streamed arguments, each of which has a path (`$.recipe.steps[2]`). Chunks of a string share a path. Arguments with an invalid
- * path are dropped, and the call is marked incomplete.
+ * Assembles streamed arguments, each of which has a path (`$.recipe.steps[2]`). Chunks of a string share a path. Drops arguments with an
+ * invalid path, and marks the call as incomplete.
  */
 export class PartialArguments {
   // Create the root without a prototype, so that no path can modify a prototype.

@@ -7,8 +7,9 @@ const inWords =
 const units: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /**
- * Returns the requested retry delay in milliseconds, from `retry-after-ms` or `x-ms-retry-after-ms`, then `retry-after` (seconds or an HTTP
- * date), Google's `retryDelay`, the message, and for a rate limit the reset headers. Does not cap the delay; the caller does.
+ * Returns the requested retry delay in milliseconds. Sources, in order: `retry-after-ms` or `x-ms-retry-after-ms`, then `retry-after`
+ * (seconds or an HTTP date), Google's `retryDelay`, the message, and for a rate limit the reset headers. Does not cap the delay; the caller
+ * does.
  */
 export function retryAfterMs(
   headers: Headers | undefined,
