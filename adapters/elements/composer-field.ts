@@ -1,4 +1,4 @@
-/** Returns the text field of the composer of the chat that contains `element`. */
+/** Returns the composer's text field in the chat that contains `element`. */
 export function composerOf(element: Element): HTMLTextAreaElement | undefined {
   const root = element.getRootNode()
   const composer = root instanceof ShadowRoot ? (root.host.querySelector('phi-composer') ?? root.querySelector('phi-composer')) : undefined

@@ -131,7 +131,7 @@ export function errorType(error: unknown): string {
   return error instanceof Error && /^[A-Za-z_$][\w$.]{0,63}$/.test(error.name) ? error.name : '_OTHER'
 }
 
-/** Returns `error.type` for an abort: the code of a timeout, regardless of the caller's reason. */
+/** Returns `error.type` for an abort: the timeout's code, regardless of the caller's reason. */
 export function stopType(reason: unknown): string {
   return PhiError.isInstance(reason) ? nameOf(reason.code) : cancelled
 }

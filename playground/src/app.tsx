@@ -20,7 +20,7 @@ export function App({ appState, dialog: first }: { appState: AppState; dialog?: 
   const close = () => (dialog.value = undefined)
   const open = (which: DialogName) => (dialog.value = which)
 
-  // Runs before the first paint, so that no key press is lost between the opening and the page.
+  // Use a layout effect, which runs before the first paint, so that no key press is lost while the page opens.
   useLayoutEffect(() => {
     const onKey = onKeysOf(appState, open)
     addEventListener('keydown', onKey)

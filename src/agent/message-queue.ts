@@ -41,7 +41,7 @@ class QueuedMessage implements Receipt {
   settle(status: 'delivered' | 'returned'): this {
     this.status = status
     this.#resolve(status)
-    // Resolves `stored` for messages without a journal record.
+    // Resolve `stored` for messages without a journal record.
     this.#resolveStored()
     return this
   }
@@ -84,7 +84,7 @@ export class MessageQueue {
     return this.#items.length > 0
   }
 
-  /** Returns the messages for one checkpoint: all of them, or those of the first call. */
+  /** Returns the messages for one checkpoint: all messages, or only those that the first call queued. */
   next(mode: QueueMode): AgentMessage[] {
     if (!this.isWaiting) return []
     const next = this.#items[0]?.input

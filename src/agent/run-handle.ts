@@ -226,7 +226,7 @@ export class RunHandle extends LoggedRun implements AgentRun {
 
   #accept(event: AgentEvent): void {
     if (event.type === 'messageStart' || event.type === 'messageEnd') this.#messages.set(event.messageId, event.message)
-    // Becomes idle before the last event is dispatched, because an `agentEnd` listener may send another prompt.
+    // Become idle before dispatching the last event, because an `agentEnd` listener may send another prompt.
     if (event.type === 'agentEnd') this.#end()
     this.append(event)
     if (event.type === 'approvalRequested' || event.type === 'inputRequested' || event.type === 'clientCallRequested')

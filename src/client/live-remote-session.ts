@@ -308,7 +308,7 @@ export class LiveRemoteSession implements ChatAgent {
       opened: () => this.#opened(),
       catchUp: (why) => this.#catchUp(why),
       lost: (error) => {
-        // Logs no warning if this client closed the session.
+        // Do not log a warning if this client closed the session.
         if (!this.#wire.isClosed) this.#warn('sessionLost', error)
         this.#run?.lose(error)
       },

@@ -88,7 +88,7 @@ export class SessionFeed {
     void this.#read().finally(() => {
       this.#isReading = false
       if (!this.#owner.isWanted || this.#wire.isClosed) this.close()
-      // Stays open if the owner has started waiting for events again.
+      // Stay open if the owner has started waiting for events again.
       else if (this.#own !== undefined || !this.#isGivenUp) this.#begin()
     })
   }

@@ -91,7 +91,7 @@ export function rememberOrigin(config: object, origin: Origin): void {
   origins.set(config, origin)
 }
 
-/** Returns the position of `path` in the text of `config`, or `undefined` if `config` was not parsed from text. */
+/** Finds the position of `path` in the text from which `config` was parsed. Returns `undefined` if `config` was not parsed from text. */
 export function placeIn(config: object, path: Path): Place | undefined {
   return origins.get(config)?.placeOf(path)
 }

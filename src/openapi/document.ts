@@ -133,7 +133,7 @@ function text(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, 20) : typeof value
 }
 
-/** Returns an own property of an object: names in a document may equal those of `Object.prototype`. */
+/** Returns an object's own property, because a name in a document may also exist on `Object.prototype`. */
 export function field(node: unknown, key: string): unknown {
   return isObject(node) ? ownOf(node, key) : undefined
 }

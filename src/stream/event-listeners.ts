@@ -61,7 +61,7 @@ export class EventListeners {
     }
     this.#isDispatching = true
     this.#call(event)
-    // Grows while listeners dispatch more events.
+    // The backlog grows while listeners dispatch more events.
     if (this.#backlog.length > 0) {
       for (const later of this.#backlog) this.#call(later)
       this.#backlog.length = 0

@@ -99,7 +99,7 @@ class MemoryTree {
     const segments = segmentsOf(path)
     const name = segments.pop()
     if (name === undefined) throw wrongKind(path, 'is a directory')
-    // Creates nothing before every check has passed.
+    // Create nothing before all checks have passed.
     const { directory, missing } = this.#deepest(path, segments)
     const old = missing.length === 0 ? directory.children.get(name) : undefined
     if (old?.kind === 'directory') throw wrongKind(path, 'is a directory')

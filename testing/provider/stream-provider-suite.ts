@@ -232,7 +232,7 @@ function indexOfText(bytes: Uint8Array, text: string): number {
   return at
 }
 
-/** Returns the start of the last frame: after the last blank line in an event stream, or by the lengths of binary frames. */
+/** Finds where the last frame starts: after the last blank line in an event stream, or by the lengths of binary frames. */
 function lastFrameStart(bytes: Uint8Array, contentType: string): number {
   if (contentType.startsWith('application/vnd.amazon.eventstream')) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

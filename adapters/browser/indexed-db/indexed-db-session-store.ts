@@ -34,7 +34,7 @@ const storeOptions = optionsOf<IndexedDbSessionOptions>({ name: aText, onTakenOv
  * - `open` takes a session over from another tab without waiting. The other tab gets `onTakenOver`, and its next append rejects
  *   with `conflict`. A crashed tab blocks nothing.
  * - Transactions are `strict`: an acknowledged record survives a crash of the tab or browser and a power failure. The browser may still
- *   delete a site's data if the disk is full or the user asks for it. Safari deletes it after 7 days without a visit.
+ *   delete a site's data if the disk is full or the user requests it. Safari deletes it after 7 days without a visit.
  *   `navigator.storage.persist()` prevents this.
  * - Rejects with `quota` if the site has no more room, and with `io` without IndexedDB. Creating a store opens nothing, so it is safe
  *   during server-side rendering.

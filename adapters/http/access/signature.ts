@@ -16,7 +16,7 @@ export async function signatureOf(text: string, key: string): Promise<string> {
   return toHex(new Uint8Array(signature))
 }
 
-/** Returns whether `hex` is a valid signature of a text with one of these keys. Compares in constant time. Rejects if a key is empty. */
+/** Returns whether `hex` is a text's valid signature with one of these keys. Compares in constant time. Rejects if a key is empty. */
 export async function isSigned(text: string, hex: string, keys: string | readonly string[]): Promise<boolean> {
   const signature = Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
   let isOurs = false

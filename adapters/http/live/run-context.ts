@@ -22,7 +22,7 @@ export function contextRequest(reason: ContextRequest['reason'], { sessionId, id
   return { reason, sessionId, ...(identity !== undefined && { startedBy: identity }) }
 }
 
-/** Phantom property with the `context` type that the tools of sessions declare, for type inference; never set at runtime. */
+/** Phantom property with the `context` type that the sessions' tools declare, for type inference. Never set at runtime. */
 export interface WithContext<RunValue> {
   readonly '~context'?: RunValue
 }
@@ -33,7 +33,7 @@ export type MakeContext<E extends Env = Env, RunValue = unknown> = (
   start: ContextRequest,
 ) => RunValue | undefined | Promise<RunValue | undefined>
 
-/** Requires `context` if a tool of the sessions declares its type. */
+/** Requires `context` if one of the sessions' tools declares its type. */
 export type DeclaredContext<E extends Env, RunValue> = unknown extends RunValue ? unknown : { context: MakeContext<E, NoInfer<RunValue>> }
 
 /** A run's context as a prompt option. */

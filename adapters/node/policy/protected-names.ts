@@ -78,6 +78,6 @@ export function canonicalName(segment: string): string {
     .toLowerCase()
     .replace(/:.*$/s, '')
     .replace(/[. ]+$/, '')
-  // Returns the short name on FAT and NTFS.
+  // `git~1` is the short name of `.git` on FAT and NTFS.
   return name === 'git~1' ? '.git' : name
 }

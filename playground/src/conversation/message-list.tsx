@@ -49,7 +49,7 @@ export function MessageList(list: MessageListProps) {
   const wanted = useMemo(() => (sought === undefined ? -1 : ids.indexOf(sought)), [ids, sought])
   const { from, to, before, after } = useMessageWindow({ box, ids, isFollowing, wanted })
   useFindable({ box, ids, from, to, textOf: wordsOf, onFound })
-  // Runs before the browser reports a scroll, which would move the window back.
+  // Use a layout effect, which runs before the browser reports a scroll. The scroll event would move the window back.
   useLayoutEffect(() => {
     if (found.value === undefined) return
     box.current?.querySelector(`[data-message="${CSS.escape(found.value)}"]`)?.scrollIntoView({ block: 'center' })

@@ -35,7 +35,7 @@ function cites({ citations = [] }: TextView): boolean {
   return citations.length > 0
 }
 
-/** Returns the positions of citations in each block. Several citations of one source at the same position count once. */
+/** Finds the citation positions in each block. Counts several citations of one source at the same position once. */
 function marksOf(sources: readonly Source[], blocks: readonly BlockView[]): Map<number, Mark[]> {
   const marks = new Map<number, Mark[]>()
   for (const [index, { citations }] of sources.entries()) {

@@ -64,7 +64,7 @@ export function Suggestions({ mentions }: { mentions: McpMentions }) {
     const field = fieldOf()
     if (field === null) return
     field.setAttribute('aria-autocomplete', 'list')
-    // Runs before the field's own key handler, in which Enter sends and Escape stops the agent.
+    // Capture the event before the field's own key handler, in which Enter sends and Escape stops the agent.
     field.addEventListener('keydown', onKeyDown, { capture: true })
     const events = ['input', 'keyup', 'click', 'focus', 'blur']
     for (const event of events) field.addEventListener(event, look)

@@ -23,7 +23,7 @@ export function Palette({ appState, open, onClose }: PaletteProps) {
   function run(command: Command | undefined): void {
     if (command === undefined) return
     onClose()
-    // Runs after the focus is restored, so that a command can move it.
+    // Run the command after the focus is restored, so that the command can move it.
     queueMicrotask(command.run)
   }
 

@@ -307,7 +307,7 @@ function markAsSubAgent(tool: object): void {
   Object.defineProperty(tool, brand, { value: true, enumerable: true })
 }
 
-/** Returns whether a tool is a sub-agent, also one of another copy of this package. */
+/** Returns whether a tool is a sub-agent. Recognizes sub-agents from another copy of this package. */
 export function isSubAgentTool(tool: object): boolean {
   return brand in tool
 }

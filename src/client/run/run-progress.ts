@@ -69,7 +69,7 @@ export class RunProgress {
     return this.#usage
   }
 
-  /** Returns whether `event` is a duplicate: a start of an unfinished item, or an end of a finished one. */
+  /** Returns whether `event` is a duplicate: a second start of an unfinished item, or a second end of a finished item. */
   isDuplicate(event: AgentEvent): boolean {
     if (event.type === 'toolExecutionEnd') return event.outcome !== undefined && !this.#openTools.has(event.toolCallId)
     return event.type === 'toolExecutionStart' && this.#openTools.has(event.toolCallId)

@@ -108,7 +108,7 @@ export class EventStream {
     this.#isFilling = true
     try {
       for (const event of batch) {
-        // Requests no data after the end.
+        // Do not request data after the end.
         if (this.#isClosed) break
         filled.push(await this.#media.inEvent(event))
       }

@@ -249,7 +249,7 @@ async function jsonOf(response: Response, signal: AbortSignal): Promise<unknown>
 }
 
 function gaveUp(failures: number, cause: RemoteError): RemoteError {
-  // Throws the last failure, which is more informative than an error about the number of attempts.
+  // Throw the last failure, which is more informative than an error about the number of attempts.
   const why = cause.message.replace(/\.$/, '')
   const code = cause.code === 'unexpectedAnswer' ? cause.code : 'connectionLost'
   return new RemoteError(code, `Cannot reach the session after ${failures} attempts. Last error: ${why}. Call load() to retry.`, {

@@ -21,7 +21,7 @@ import { endpointRequests, promptFiles, sentVariables } from './sent.ts'
  */
 export function trustRequests(config: AgentConfig): TrustRequest[] {
   const { config: checked } = checkedConfig(config)
-  // Fails early for callbacks that cannot work.
+  // Fail early for callbacks that cannot work.
   scriptsOf(checked)
   const others = [
     ...requestsOf(checked, 'plugin'),

@@ -6,7 +6,7 @@ import { fieldOf, type Path, type Place, placed, stepsOf } from '../config-error
 /** A parsed text. */
 export interface ReadDocument {
   tree: JsonObject
-  /** Returns the position of a value. For a missing value, returns the position of its parent or of the file. */
+  /** Returns a value's position. For a missing value, returns the position of its parent, or the start of the file. */
   placeOf(path: Path): Place
 }
 

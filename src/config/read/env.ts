@@ -22,7 +22,7 @@ export function substituteEnv<T extends AgentConfig>(config: T, env: Readonly<Re
   })
 }
 
-/** Returns the names of all variables in the strings of `value`. */
+/** Returns all variable names in the strings within `value`. */
 export function variablesIn(value: unknown): Set<string> {
   return new Set(variableUses(value).map(({ name }) => name))
 }

@@ -92,7 +92,7 @@ function positionOf(lines: LineCounter, node: unknown): Position {
   return lines.linePos(Array.isArray(range) ? Number(range[0]) : 0)
 }
 
-/** Returns the position of the deepest existing step of `path`. */
+/** Returns the position of the deepest value on `path` that exists. */
 function placeOf({ isMap, isScalar, isSeq }: Yaml, yamlDocument: Document, lines: LineCounter, path: Path): Place | undefined {
   let node: unknown = yamlDocument.contents
   let found: unknown

@@ -172,7 +172,7 @@ export function fittingSplit(outline: SizedOutline, split: Split, target: number
   return { first: 0, recent: Math.min(1, split.recent) }
 }
 
-/** Returns how many of the `first` parts take at most half of the target. */
+/** Returns how many of the `first` parts fit into half of the target. */
 export function fittingFirst(outline: SizedOutline, first: number, target: number): number {
   let fitting = 0
   for (let tokens = 0; fitting < first; fitting += 1) {

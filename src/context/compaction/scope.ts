@@ -15,7 +15,7 @@ export interface MiddleTurns {
   loops: number
 }
 
-/** Returns the turns between those that `split` keeps, without loops out of scope and without markers of earlier compactions. */
+/** Returns the turns between the turns that `split` retains, without loops out of scope and without earlier compaction markers. */
 export function middleTurns(outline: Outline, split: Split, { compaction, maxContextTokens, counter }: ResolvedContext): MiddleTurns {
   const loops = loopsOf(outline.parts.flatMap((part) => part.messages))
   const loopOf = (message: AgentMessage) => loops.get(message) ?? ''

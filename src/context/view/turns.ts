@@ -18,7 +18,7 @@ export function turnsOf(messages: readonly AgentMessage[]): AgentMessage[][] {
     const calledIn = message.role === 'toolResult' ? open.get(message.toolCallId) : undefined
     if (message.role === 'toolResult' && calledIn !== undefined) {
       open.delete(message.toolCallId)
-      // Counts joined turns once.
+      // Count joined turns once.
       joinFrom(turns, Math.min(calledIn, turns.length - 1)).push(message)
       continue
     }

@@ -69,7 +69,7 @@ export interface Filled {
   fill(rest: object): unknown
 }
 
-/** Structure of a shape. */
+/** A shape's structure. */
 export type Form =
   | { readonly of: 'value'; readonly type: string; readonly range?: Range; fits(value: unknown): boolean }
   | { readonly of: 'word'; readonly words: readonly string[] }

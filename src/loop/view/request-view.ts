@@ -46,7 +46,7 @@ export class RequestView {
     return renderNodes(view, this.#context.state ?? {}, { policy: this.#revertPolicy, turnIndex: this.turnNumber() })
   }
 
-  /** Returns the number of turns of the whole conversation, which determines the age of notes. */
+  /** Counts the turns in the whole conversation. The number determines the age of notes. */
   turnNumber(): number {
     return this.#context.messages.reduce((turns, { role }) => (role === 'assistant' ? turns + 1 : turns), 0)
   }

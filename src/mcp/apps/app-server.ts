@@ -57,7 +57,10 @@ export interface McpAppServer {
   readResource(uri: string, options: McpAppRequestOptions): Promise<JsonValue[]>
 }
 
-/** Returns the server of the app that shows calls of `tool`; `undefined` if the tool has no app. `find` returns a listed tool. */
+/**
+ * Creates the server access for the app that shows calls to `tool`. Returns `undefined` if the tool has no app. `find` returns a listed
+ * tool.
+ */
 export function appServer(
   { info }: ServerTool,
   find: (name: string) => ServerTool | undefined,

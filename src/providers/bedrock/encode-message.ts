@@ -55,7 +55,7 @@ function documentNames({ content }: Message, before: number): ShownRules['nameAt
   return (place) => `document-${before + content.slice(0, place + 1).filter(isDocument).length}`
 }
 
-/** Returns a function that adds a cache breakpoint after a list of blocks. All breakpoints of a request have the same lifetime. */
+/** Returns a function that adds a cache breakpoint after a list of blocks. All breakpoints in a request have the same lifetime. */
 export function breakpointOf({ cacheTtl }: RequestSettings): (json: string) => string {
   const point = cacheTtl === '1h' ? '{"type":"default","ttl":"1h"}' : '{"type":"default"}'
   return (json) => `${json},{"cachePoint":${point}}`
@@ -84,7 +84,7 @@ function encodeUser({ content }: UserMessage, rules: ShownRules): EncodedMessage
   if (documents === 0) return joinBlocks(content, (block, at) => shownBlocks(block, at, rules))
   const isBare = !content.some((block) => block.type === 'text')
   let loose = 0
-  // Identifies blocks by position, because a block may occur twice.
+  // Identify blocks by position, because a block may occur twice.
   const fitting = content.map((block) => {
     if (!isDocument(block)) return block
     if (loose >= rules.room) return crowdedOut

@@ -120,7 +120,7 @@ function encodeRequest(asked: StreamRequest, service: GeminiService, { profile, 
   return { url, headers: allHeaders, body, warnings, answerTool: format.answerTool, ...hidden }
 }
 
-/** Returns the token that continues a paused response. The continuation repeats the request without the response received so far. */
+/** Returns the token that continues a paused response. A continuation sends the same request, without the response received so far. */
 function continuationOf({ continues, model }: StreamRequest): string | undefined {
   const { api, model: id, payload } = continues?.providerState ?? {}
   const token = payload?.continuationToken

@@ -86,7 +86,7 @@ function equalEnds(left: readonly string[], right: readonly string[], taken: num
   return count
 }
 
-/** Returns the line ending of the line that contains `end`, or otherwise of the line before `start`. */
+/** Returns the line break after `end`, or the line break before `start` if there is none. */
 function endAround(content: string, start: number, end: number): string | undefined {
   const next = content.indexOf('\n', end)
   const at = next === -1 ? content.lastIndexOf('\n', start - 1) : next

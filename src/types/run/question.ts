@@ -15,7 +15,7 @@ export type FilterVerdict = { type: 'pass' } | { type: 'warn'; warning: string }
  *
  * **Contract**
  * - A filter receives the joined text of one input's user messages, the messages themselves, and a signal that the loop owns.
- * - Filters run in order. Warnings are appended to the last user message as one text block, with one line `[Warning: …]` per warning.
+ * - Filters run in order. The loop appends all warnings to the last user message as one text block with a line `[Warning: …]` for each.
  * - On the first `reject`, the loop emits `inputRejected` and ends the run with status `rejected`, without a model call. A queued message's
  *   receipt becomes `returned`.
  * - A filter that throws or returns an invalid verdict rejects the input.

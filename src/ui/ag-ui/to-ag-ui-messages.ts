@@ -220,7 +220,7 @@ interface ShownCall {
   id: string
 }
 
-/** Returns the calls of `message` and the results of provider-executed calls, including calls still open from earlier messages. */
+/** Returns the calls in `message`, and results for provider-executed calls, including open calls from earlier messages. */
 function callsIn(message: AssistantMessage, ids: CallIds): { calls: ShownCall[]; results: ToolMessage[] } {
   const calls: ShownCall[] = []
   const results: ToolMessage[] = []

@@ -28,7 +28,7 @@ export function fileParts(block: ImageContent | FileContent): UiFilePart[] {
   return address === undefined ? [] : [{ type: 'file', mediaType: mimeType, url: address, ...(filename !== undefined && { filename }) }]
 }
 
-/** Returns the transcript of generated audio as a separate part, because clients cannot display it as part of a file. */
+/** Returns generated audio's transcript as a separate part, because clients cannot display it in a file part. */
 export function transcriptPart(block: ImageContent | FileContent): (UiTextPart & { state: 'done' })[] {
   const transcript = block.type === 'file' && block.mimeType.startsWith('audio/') ? (block.context ?? '') : ''
   return transcript === '' ? [] : [{ type: 'text', text: transcript, state: 'done' }]

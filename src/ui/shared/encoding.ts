@@ -33,7 +33,7 @@ export const runEncoderFields: OptionTable<RunEncoderOptions> = {
 
 /** Encodes one run as the frames of one stream. */
 export interface RunEncoder<Frame> {
-  /** Returns the frames of `event`; none after the end of the run. */
+  /** Returns the frames for `event`. Returns none after the run has ended. */
   encode(event: AgentEvent): Frame[]
   /** Processes an event that the client already received in an earlier stream. */
   skip(event: AgentEvent): void

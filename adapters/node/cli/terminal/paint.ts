@@ -34,7 +34,7 @@ export function painterFor(stream: NodeJS.WritableStream, theme: Theme = { isLig
   const plain = (text: string): Painted => escaped(text)
   const paint = (style: Style, text: string): Painted => {
     const shown = escaped(text)
-    // Consists of escaped text and our own codes.
+    // The result consists of escaped text and our own codes.
     return hasColours && shown !== ''
       ? (styleText(theme.isLight ? readable(style) : style, shown, { validateStream: false }) as Painted)
       : shown

@@ -69,7 +69,7 @@ export class PasteReader {
   }
 }
 
-/** Returns the length of the end of `text` that may start `mark`, or 0 if it is shorter than `shortest`. */
+/** Returns how many characters at the end of `text` may start `mark`. Returns 0 for fewer than `shortest` characters. */
 function heldBack(text: string, mark: string, shortest: number): number {
   for (let length = Math.min(mark.length - 1, text.length); length >= shortest; length -= 1) {
     if (text.endsWith(mark.slice(0, length))) return length

@@ -20,7 +20,7 @@ export function tokensOf(state: Spent): number {
   return answersOf(state).reduce((sum, { totalTokens }) => sum + totalTokens, 0)
 }
 
-/** Returns the cost of one kind of tokens by the rates, because providers do not report it separately. */
+/** Computes the cost of one token kind from the rates, because providers do not report it separately. */
 export function spentAt(state: Spent, cost: CostConfig, rate: keyof TokenRates): number | undefined {
   if (!hasRates({ cost })) return undefined
   const { tiers = [], ...base } = cost

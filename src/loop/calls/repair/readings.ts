@@ -48,7 +48,7 @@ export function readingsOf(text: string): Readings {
   return { texts: [...found], isOpen }
 }
 
-/** Returns the ends of the empty objects at the start of `text`. */
+/** Finds the empty objects at the start of `text`, and returns their end indexes. */
 function emptyObjects(text: string): number[] {
   const ends: number[] = []
   const empty = /\{\s*\}\s*/y

@@ -49,7 +49,7 @@ export function segmentRanges(
   })
 }
 
-/** Returns the UTF-8 byte offset of each of `units`. */
+/** Maps UTF-16 offsets to UTF-8 byte offsets. */
 function byteOffsets(text: string, units: ReadonlySet<number>): Map<number, number> {
   const found = new Map<number, number>()
   if (units.size === 0) return found
@@ -61,7 +61,7 @@ function byteOffsets(text: string, units: ReadonlySet<number>): Map<number, numb
   return found
 }
 
-/** Returns the UTF-16 offset of each of `bytes`, rounded down to a character. `undefined` beyond the text. */
+/** Converts UTF-8 byte offsets to UTF-16 offsets, rounded down to a character. Returns `undefined` for an offset beyond the text. */
 function unitOffsets(text: string, bytes: readonly number[]): Map<number, number> {
   const found = new Map<number, number>()
   let unit = 0

@@ -126,7 +126,7 @@ function beforeSpace(text: string, end: number): number {
   return at
 }
 
-/** Returns the length of the suffix of `text` that may start the closing tag. */
+/** Returns how many characters at the end of `text` may start the closing tag. */
 function partOfClosing(text: string): number {
   const at = text.lastIndexOf('<')
   return at >= 0 && closing.startsWith(text.slice(at)) ? at : text.length

@@ -32,7 +32,7 @@ export class CodePoints {
     return this
   }
 
-  /** Returns the UTF-16 position of code point `point` (from 0), which may be the end of the text. `undefined` beyond it. */
+  /** Converts a code point position to a UTF-16 position. Returns `undefined` beyond the end of the text. */
   unitAt(point: number): number | undefined {
     let low = 0
     let high = this.#before.length

@@ -14,7 +14,7 @@ export type DetachedMedia = ReadonlyMap<string, string>
 /** Returns the placeholder for a block's data. It is unguessable, so that no name or text can contain it. */
 const nameOf = perObject((_: MediaContent) => `beside:${newId()}`)
 const canDetach = perObject(({ data = '' }: MediaContent) => data.length >= longData && !otherThanBase64.test(data))
-/** Blocks whose data are replaced by placeholders until the request is sent. */
+/** Blocks that the encoder writes with a placeholder. Sending the request inserts the data. */
 const detached = new WeakSet<MediaContent>()
 
 /** Makes the encoder use placeholders for long data in the messages at `places`. Returns `undefined` if there are no long data. */

@@ -42,7 +42,7 @@ export type FormatPlan =
 type AskedFormat = Exclude<ResponseFormat, { type: 'text' }>
 
 /**
- * Plans `format`, the `responseFormat` of `request`.
+ * Plans how to request `format`, the request's `responseFormat`.
  *
  * Adds changes to `warnings`. Throws `ProviderError` `schemaMismatch` if the provider cannot enforce the format.
  *
