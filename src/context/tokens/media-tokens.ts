@@ -80,7 +80,7 @@ function mediaTokens(block: ImageContent | FileContent, rule: MediaTokenRule): n
   return pages * rule.page
 }
 
-/** Counts an image's patches after scaling to a maximum longest edge and a maximum number of patches. */
+/** Creates a rule that counts an image's patches, after scaling to a maximum longest edge and a maximum number of patches. */
 function patches(side: number, longestEdge: number, most: number, factor = 1): MediaTokenRule['image'] {
   return (size) => {
     const { width, height } = within(size, longestEdge)
@@ -88,7 +88,7 @@ function patches(side: number, longestEdge: number, most: number, factor = 1): M
   }
 }
 
-/** Counts an image's 512-pixel tiles after scaling to 2048 by 2048, then to a shorter side of 768. */
+/** Creates a rule that counts an image's 512-pixel tiles, after scaling to 2048 by 2048, then to a shorter side of 768. */
 function tiles(base: number, each: number): MediaTokenRule['image'] {
   return (size) => {
     const { width, height } = within(size, 2048)

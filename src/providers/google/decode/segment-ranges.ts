@@ -61,7 +61,7 @@ function byteOffsets(text: string, units: ReadonlySet<number>): Map<number, numb
   return found
 }
 
-/** Converts UTF-8 byte offsets to UTF-16 offsets, rounded down to a character. Returns `undefined` for an offset beyond the text. */
+/** Maps UTF-8 byte offsets to UTF-16 offsets, rounded down to a character. Omits offsets beyond the text. */
 function unitOffsets(text: string, bytes: readonly number[]): Map<number, number> {
   const found = new Map<number, number>()
   let unit = 0
