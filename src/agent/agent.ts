@@ -36,8 +36,7 @@ import type { RunHandle } from './run-handle.ts'
 
 /**
  * A conversation with a model that can use tools: one history, one model, one run at a time. `Output` is the output type of
- * `responseFormat`. `Tools` and `Data` contain types for clients: see `InferTools`, `InferData`. `Context` is the `context` type of the tools,
- * and `Default` the type of the default context.
+ * `responseFormat`. `Tools` and `Data` contain types for clients: see `InferTools`, `InferData`. `Context` is the type of `context`.
  *
  * **Contract**
  * - `prompt` and `continueLoop` return immediately. During a run they throw `AgentBusyError` and change nothing.

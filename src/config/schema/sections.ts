@@ -112,7 +112,7 @@ export const toolsKeys = {
   enabled: as('local', texts('Names of tools, including `prun`, `revert` and sub-agents.', 'none')),
   tool_strategy: as('local', alias('strategy', word(tagsOf(toolExecution), 'How to run the tool calls of one response.', '`parallel`'))),
   batch_size: whole(1, 'Concurrent calls with `batched`.', defaultBatch),
-  search_servers: flag('Offers the model a search tool and its matches, instead of all tools of MCP servers.', '`false`'),
+  search_servers: flag('Offers the model a search tool and its matches, instead of all MCP tools.', '`false`'),
   offload_over: whole(1, 'Saves longer results, in characters, to a file in the workspace. Requires `read_file`.', 'off'),
   instances: tables<ToolInstanceSection>(toolInstanceKeys, 'MCP servers, as in `[[mcp.servers]]`.'),
 }
