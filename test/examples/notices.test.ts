@@ -5,7 +5,7 @@ import { receiver, startServer } from '../../examples/recipes/servers/notices.ts
 import { memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 
-it('sends a signed notice when a run ends and rejects a wrong key', async () => {
+it('sends a signed notice when a run ends, and the receiver rejects an invalid signature', async () => {
   const key = 'a key of more than 32 characters, for tests'
   const notices: string[] = []
   const receive = receiver(key, async (text) => void notices.push(text))

@@ -23,7 +23,7 @@ describe('the Getting started program', () => {
     }
   })
 
-  it("rejects with an error that has the cause's code", async () => {
+  it('rejects with a RunError with code "auth" if the provider returns 401', async () => {
     const fetch = async () => new Response('{"error":{"message":"no"}}', { status: 401 })
     const refused = ask('What is 2 + 3?', { apiKey: 'test-key', fetch }, ignore)
     await expect(refused).rejects.toMatchObject({ name: 'RunError', code: 'auth' })

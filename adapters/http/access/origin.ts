@@ -13,7 +13,7 @@ export interface OriginRules {
   headers?: readonly string[]
   /** Response headers that a page may read. */
   exposed: readonly string[]
-  /** Logs each rejected origin once, because a browser shows the reason only to its user. */
+  /** Receives one warning per rejected origin. Otherwise, only the browser's console shows the reason. */
   logger?: Logger | false | undefined
 }
 

@@ -27,7 +27,7 @@ export interface StrategyOptions {
 /** A strategy's input. */
 const strategyParts = ['keepFirst', 'keepCompacted', 'keepRecent'] as const satisfies (keyof CompactionStrategy)[]
 
-/** The parts of a strategy that replace the default. */
+/** Returns the names of the functions that override the default strategy. */
 export function ownParts(strategy: CompactionStrategy = {}): (keyof CompactionStrategy)[] {
   return strategyParts.filter((name) => strategy[name] !== undefined && strategy[name] !== defaultCompaction[name])
 }

@@ -93,8 +93,8 @@ async function givenByHook(
     const given = await stop.race((async () => hook(info))())
     if (given === undefined || given === null) return undefined
     const args: unknown = Object(given).arguments
-    const fault = parts.isObject(args) ? parts.argumentsFault(args) : 'arguments are no object'
-    if (fault !== undefined) throw new TypeError(`it must return { arguments } or nothing: ${fault}`)
+    const fault = parts.isObject(args) ? parts.argumentsFault(args) : 'arguments is not an object'
+    if (fault !== undefined) throw new TypeError(`repairToolCall must return { arguments } or undefined: ${fault}`)
     return JSON.parse(JSON.stringify(args))
   } catch (error) {
     if (stop.aborted) throw error

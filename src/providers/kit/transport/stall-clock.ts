@@ -1,13 +1,16 @@
 /** Timeouts for a silent provider in milliseconds. `false` disables one. */
 export interface Patience {
   /**
-   * Until the first body byte, even if headers arrive, because models think and local servers read the prompt. Default: 600,000; none for
-   * local servers.
+   * Maximum milliseconds until the first byte of the body. Models think and local servers read the prompt after they send the headers.
+   * Default: 600,000; no limit for local servers.
    */
   firstByteTimeoutMs?: number | false
-  /** Between two bytes. Default: 300,000. */
+  /** Maximum milliseconds between two bytes of the body. Default: 300,000. */
   idleTimeoutMs?: number | false
-  /** Between two pieces of content. Pings do not count. Before the first content, at least `firstByteTimeoutMs`. Default: 600,000. */
+  /**
+   * Maximum milliseconds between two pieces of content. Pings do not count. Before the first content, at least `firstByteTimeoutMs`.
+   * Default: 600,000.
+   */
   progressTimeoutMs?: number | false
 }
 

@@ -23,8 +23,7 @@ export class ToolCallKeys {
   /** Returns the key of a fragment's call: its position among the message's calls. */
   keyOf(index: number | undefined, id: string | undefined, name: string | undefined): ToolCallKey {
     const numbered = index === undefined ? undefined : this.#keyByIndex.get(index)
-    // An index without an id or name does not start a call. The fragment continues the last call, and a later call with an id can still use
-    // the index.
+    // A fragment with a new index but no id or name continues the last call. A later call with an id can still use the index.
     if (numbered === undefined && !id && !name && this.#last >= 0) return { key: this.#last, isNew: false }
     const known = index === undefined ? this.#withoutIndex(id, name) : numbered
     const isOther = known !== undefined && !!id && !!name && this.#ids[known] !== '' && this.#ids[known] !== id
