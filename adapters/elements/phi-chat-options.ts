@@ -13,6 +13,12 @@ export interface Words {
   thinking: string
   allow: string
   refuse: string
+  /** The button that shows the arguments of a call as an editable field. */
+  edit: string
+  /** The label of that field. */
+  arguments: string
+  /** Shown if the field does not contain a JSON object. */
+  notAnObject: string
   decline: string
   takeBack: string
   /** The label of the model list. */
@@ -42,6 +48,9 @@ export const english: Words = {
   thinking: 'Thinking',
   allow: 'Allow',
   refuse: 'Deny',
+  edit: 'Edit',
+  arguments: 'Arguments',
+  notAnObject: 'Enter a JSON object.',
   decline: 'Decline',
   takeBack: 'Remove from queue',
   choice: 'Model',

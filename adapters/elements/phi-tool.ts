@@ -1,3 +1,5 @@
+import { isJsonObject } from '../../src/contract/json.ts'
+import type { JsonObject } from '../../src/index.ts'
 import type { Chat, ToolPart } from '../../src/store.ts'
 import { ChatElement, chatAround } from './chat-element.ts'
 import { focusComposer } from './composer-field.ts'
@@ -44,27 +46,48 @@ export class PhiToolElement extends ChatElement {
   }
 }
 
-/** The element `<phi-approval>`: the buttons that approve or deny a tool call. */
+/** The element `<phi-approval>`: the buttons that approve or deny a tool call, and a field for edited arguments. */
 export class PhiApprovalElement extends ChatElement {
   protected show(chat: Chat, labels: Words): void {
     const approval = callOf(this, chat)?.approval
     if (approval === undefined || this.childElementCount > 0) return
     this.setAttribute('part', 'approval')
-    const decide = (act: () => Promise<void>) => () => {
-      void act()
+    const field = make('textarea', 'arguments', { 'aria-label': labels.arguments, spellcheck: 'false' })
+    field.addEventListener('input', () => field.setCustomValidity(''))
+    const edit = button('edit', labels.edit, () => {
+      if (field.isConnected) field.remove()
+      else {
+        field.value = JSON.stringify(approval.args, null, 2)
+        field.setCustomValidity('')
+        this.prepend(field)
+        field.focus()
+      }
+      edit.ariaExpanded = String(field.isConnected)
+    })
+    edit.ariaExpanded = 'false'
+    const allow = button('allow', labels.allow, () => {
+      const args = field.isConnected ? parseObject(field.value) : undefined
+      if (field.isConnected && args === undefined) {
+        field.setCustomValidity(labels.notAnObject)
+        field.reportValidity()
+        return
+      }
+      void chat.actions.approve(approval, args && { arguments: args })
       focusComposer(this)
-    }
-    this.append(
-      button(
-        'allow',
-        labels.allow,
-        decide(() => chat.actions.approve(approval)),
-      ),
-      button(
-        'refuse',
-        labels.refuse,
-        decide(() => chat.actions.deny(approval)),
-      ),
-    )
+    })
+    const refuse = button('refuse', labels.refuse, () => {
+      void chat.actions.deny(approval)
+      focusComposer(this)
+    })
+    this.append(allow, edit, refuse)
+  }
+}
+
+function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    return undefined
   }
 }

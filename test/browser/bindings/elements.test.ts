@@ -5,12 +5,16 @@ import { type ScriptedStep, scripted } from '../../../src/providers/scripted/ind
 import { chatOf } from '../../../src/store.ts'
 import { patient } from '../../support/patience.ts'
 
+const calledWith: unknown[] = []
 const add = defineTool({
   name: 'add',
   description: 'Adds.',
   parameters: { type: 'object' },
   needsApproval: true,
-  execute: () => ({ sum: '<i>3</i>' }),
+  execute: (args) => {
+    calledWith.push(args)
+    return { sum: '<i>3</i>' }
+  },
 })
 
 type Shown = HTMLElement & PhiChat
@@ -49,6 +53,44 @@ it('renders messages and call results as plain text', async () => {
   expect(tree.querySelector('[part=output]')?.textContent).toContain('<i>3</i>')
   expect(document.title).toBe(title)
   expect(tree.activeElement?.localName).toBe('textarea')
+})
+
+it('approves a call with edited arguments, and keeps invalid JSON in the form', async () => {
+  const { tree, chat, agent } = open([{ toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'Done.' }])
+  say('Add.', tree)
+  const click = (part: string) => tree.querySelector<HTMLButtonElement>(`phi-approval [part=${part}]`)?.click()
+  const field = () => tree.querySelector<HTMLTextAreaElement>('phi-approval textarea')
+  await soon(() => expect(tree.querySelector('[part=edit]')).not.toBeNull())
+  click('edit')
+  expect([tree.activeElement, field()?.ariaLabel]).toEqual([field(), 'Arguments'])
+  expect(JSON.parse(field()?.value ?? '')).toEqual({ a: 1, b: 2 })
+  for (const wrong of ['{ "a": ', '[1]']) {
+    Object.assign(field() ?? {}, { value: wrong })
+    click('allow')
+    expect([field()?.validity.valid, agent.pendingApprovals().length]).toEqual([false, 1])
+  }
+  const input = field()
+  if (input !== null) input.value = '{ "a": 40, "b": 2 }'
+  input?.dispatchEvent(new InputEvent('input'))
+  expect(input?.validity.valid).toBe(true)
+  click('allow')
+  await soon(() => expect(chat.getAttribute('status')).toBe('completed'))
+  expect(calledWith.at(-1)).toEqual({ a: 40, b: 2 })
+  expect(tree.querySelector('[part=write]')).toBe(tree.activeElement)
+})
+
+it('approves a call unchanged after a second click on Edit', async () => {
+  const { tree, chat } = open([{ toolCalls: [{ name: 'add', arguments: { a: 1 } }] }, { text: 'Done.' }])
+  say('Add.', tree)
+  const click = (part: string) => tree.querySelector<HTMLButtonElement>(`phi-approval [part=${part}]`)?.click()
+  await soon(() => expect(tree.querySelector('[part=edit]')).not.toBeNull())
+  click('edit')
+  Object.assign(tree.querySelector('phi-approval textarea') ?? {}, { value: '{ "a": 2 }' })
+  click('edit')
+  expect([tree.querySelector('phi-approval textarea'), tree.querySelector('[part=edit]')?.ariaExpanded]).toEqual([null, 'false'])
+  click('allow')
+  await soon(() => expect(chat.getAttribute('status')).toBe('completed'))
+  expect(calledWith.at(-1)).toEqual({ a: 1 })
 })
 
 it('keeps the draft until it is sent and leaves Enter to an input method', async () => {
