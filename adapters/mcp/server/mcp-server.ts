@@ -18,12 +18,13 @@ import {
   type ServerRequest,
   SetLevelRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
+import { raceAbort } from '../../../src/base/abort.ts'
 import { logWarning } from '../../../src/base/log-warning.ts'
 import { errorText } from '../../../src/contract/errors.ts'
 import { ownOf } from '../../../src/contract/json.ts'
 import { checkOptions } from '../../../src/contract/shape/read.ts'
 import { withMethods } from '../../../src/contract/shape/shape.ts'
-import { Agent, type AgentRun, type AgentTool, type JsonObject } from '../../../src/index.ts'
+import { Agent, type AgentRun, type AgentTool, type JsonObject, type PromptOptions } from '../../../src/index.ts'
 import { scripted } from '../../../testing/index.ts'
 import { unusedValidator } from '../unused-validator.ts'
 import { answerOf, failure, resultOf } from './call-content.ts'
@@ -39,6 +40,8 @@ import {
   toolOffers,
 } from './offers.ts'
 import { reportTo } from './run-reports.ts'
+
+type RunContext = Pick<PromptOptions, 'context'>
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>
 
@@ -105,20 +108,37 @@ export class McpServing {
   }
 
   async #call(name: string, args: JsonObject, extra: Extra): Promise<CallToolResult> {
-    const { agents = {}, tools = [], logger } = this.#options
+    const { agents = {}, tools = [] } = this.#options
     const tool = tools.find((each) => each.name === name)
-    if (tool !== undefined) return toolAnswer(await this.#follow(callOf(tool, args, extra.signal), extra).result)
     const { prompt } = args
-    if (typeof prompt !== 'string' || prompt.trim() === '') return failure('prompt must be a non-empty string.')
-    const offered = ownOf(agents, name)
-    let agent: Agent | undefined
-    try {
-      agent = await offered?.agent(this.#caller)
-    } catch (error) {
-      logWarning(logger, 'agentFailed', { message: errorText(error) })
-    }
+    if (tool === undefined && (typeof prompt !== 'string' || prompt.trim() === '')) return failure('prompt must be a non-empty string.')
+    const { signal } = extra
+    const own = await this.#orLogged(signal, () => raceAbort(this.#contextOf(name, extra), signal))
+    if (own === undefined) return failure("The call failed to start. The server's log has the reason.")
+    const options = { ...own, signal }
+    if (tool !== undefined) return toolAnswer(await this.#follow(callOf(tool, args, options), extra).result)
+    const agent = await this.#orLogged(signal, async () => ownOf(agents, name)?.agent(this.#caller))
     if (agent === undefined) return failure("The agent failed to start. The server's log has the reason.")
-    return answerOf(await this.#follow(agent.prompt(prompt, { signal: extra.signal }), extra).result)
+    return answerOf(await this.#follow(agent.prompt(String(prompt), options), extra).result)
+  }
+
+  /** Returns the context of a call as a prompt option. */
+  async #contextOf(toolName: string, { requestInfo }: Extra): Promise<RunContext> {
+    const headers = new Headers()
+    for (const [name, value] of Object.entries(requestInfo?.headers ?? {}))
+      for (const each of [value ?? []].flat()) headers.append(name, each)
+    const context = await this.#options.context?.({ ...this.#caller, toolName, headers })
+    return context === undefined ? {} : { context }
+  }
+
+  /** Resolves like `make`. If it fails, logs the reason and resolves with `undefined`. Logs no canceled calls. */
+  async #orLogged<Value>(signal: AbortSignal, make: () => Promise<Value>): Promise<Value | undefined> {
+    try {
+      return await make()
+    } catch (error) {
+      if (!signal.aborted) logWarning(this.#options.logger, 'agentFailed', { message: errorText(error) })
+      return undefined
+    }
   }
 
   /** Reports a run's progress to the client, and forwards the run's requests to the client's user. */
@@ -161,9 +181,9 @@ export class McpServing {
 type ElicitParams = Extract<ServerRequest, { method: 'elicitation/create' }>['params']
 
 /** Runs one tool call in its own run. Validation, approval and timeout are the same as in any run. */
-function callOf(tool: AgentTool, args: JsonObject, signal: AbortSignal): AgentRun {
+function callOf(tool: AgentTool, args: JsonObject, options: RunContext & { signal: AbortSignal }): AgentRun {
   const model = scripted([{ toolCalls: [{ name: tool.name, arguments: args }] }, { text: 'Done.' }])
-  return new Agent({ model, tools: [tool], contextManagement: false, logger: false }).prompt('Call it.', { signal })
+  return new Agent({ model, tools: [tool], contextManagement: false, logger: false }).prompt('Call it.', options)
 }
 
 function toolAnswer({ messages, error }: Awaited<AgentRun['result']>): CallToolResult {

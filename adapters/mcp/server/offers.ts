@@ -54,6 +54,11 @@ export interface McpServerOptions {
   tools?: readonly AgentTool[]
   /** Skills, served as prompts and as resources `skill://name`. */
   skills?: McpSkills
+  /**
+   * Returns the `context` of a call for tools and hooks, such as a tenant or a token. Called once per call, with the name of the called
+   * tool or agent and the headers of the HTTP request (empty for other transports). Default: none, or the default value of the agent.
+   */
+  context?: (call: McpCaller & { toolName: string; headers: Headers }) => unknown
   /** Milliseconds until an elicitation request is declined. Default: 300,000. */
   askTimeoutMs?: number
   /** Maximum number of concurrent calls per connection. Further calls get an error. Default: 16. */
@@ -73,6 +78,7 @@ export const serverTable: OptionTable<McpServerOptions> = {
     skills: required(withMethods('a set of skills from loadSkills', 'get')),
     workspace: required(withMethods('a workspace', 'read')),
   }),
+  context: aFunction,
   askTimeoutMs: aPositiveNumber,
   maxCalls: wholeFrom(1),
   logger: aLogger,

@@ -157,3 +157,77 @@ describe('tools and skills of an MCP server', () => {
       await expect(client.readResource({ uri })).rejects.toThrow(/not found/)
   })
 })
+
+describe('the context of MCP calls', () => {
+  const whoami = (seen: unknown[]) =>
+    defineTool({
+      name: 'whoami',
+      description: 'Records the context.',
+      parameters: { type: 'object' },
+      execute: (_args, { context }) => {
+        seen.push(context)
+        return 'ok'
+      },
+    })
+  const calling = { toolCalls: [{ name: 'whoami', arguments: {} }] }
+  const whose = { name: 'whoami', arguments: {} }
+
+  it.each([true, false])("comes from each call's caller and headers, for agents and tools (sessions: %s)", async (sessions) => {
+    const seen: unknown[] = []
+    const tool = whoami(seen)
+    const agents = helper([calling, { text: 'a' }, calling, { text: 'b' }], { tools: [tool] })
+    const { url } = await listening({
+      agents,
+      tools: [tool],
+      sessions,
+      context: ({ identity, toolName, headers }) => [identity, toolName, headers.get('Authorization')],
+    })
+    for (const user of ['ada', 'bob']) {
+      const { client } = await connected(url, undefined, user)
+      await client.callTool(ask)
+      await client.callTool(whose)
+    }
+    const expected = ['ada', 'bob'].flatMap((user) => ['helper', 'whoami'].map((name) => [user, name, `Bearer key-of-${user}`]))
+    expect(seen).toEqual(expected)
+  })
+
+  it("keeps an agent's default context if the function returns undefined", async () => {
+    const seen: unknown[] = []
+    const agents = helper([calling, { text: 'a' }], { tools: [whoami(seen)], context: 'default' })
+    const { url } = await listening({ agents, context: () => undefined })
+    const { client } = await connected(url)
+    await client.callTool(ask)
+    expect(seen).toEqual(['default'])
+  })
+
+  it('fails the call without details if the function fails', async () => {
+    const seen: unknown[] = []
+    const told: unknown[] = []
+    const logger = { warn: (...args: unknown[]) => told.push(args) }
+    const context = () => Promise.reject(new Error('The user database is down: hunter2'))
+    const { url } = await listening({ tools: [whoami(seen)], context, logger })
+    const { client } = await connected(url)
+    const result = await client.callTool(whose)
+    expect([result.isError, textOf(result), seen]).toEqual([true, "The call failed to start. The server's log has the reason.", []])
+    expect(JSON.stringify(told)).toContain('hunter2')
+  })
+
+  it('frees the slot of a canceled call whose context never comes', async () => {
+    const seen: unknown[] = []
+    const abort = new AbortController()
+    let calls = 0
+    const { url } = await listening({
+      tools: [whoami(seen)],
+      maxCalls: 1,
+      context: () => {
+        if (calls++ > 0) return 'later'
+        abort.abort()
+        return new Promise(() => undefined)
+      },
+    })
+    const { client } = await connected(url)
+    await expect(client.callTool(whose, undefined, { signal: abort.signal })).rejects.toThrow()
+    await expect.poll(async () => textOf(await client.callTool(whose))).toBe('ok')
+    expect(seen).toEqual(['later'])
+  })
+})
