@@ -156,7 +156,7 @@ function refuse(what: string, name: string, allowed: readonly string[]): never {
 
 function warnMissing({ logger }: Choosable, what: string): void {
   logWarning(logger, 'choiceGone', {
-    message: `The run continues without its prompt's choices: ${what}.`,
+    message: `The run continues without some options of its prompt: ${what}.`,
     hint: 'The agent no longer offers them.',
   })
 }

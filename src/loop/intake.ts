@@ -303,7 +303,7 @@ export class InputGate {
       const judged = (async () => filter(promptText, { messages: structuredClone(messages), signal: stop.signal }))()
       const verdict = await stop.race(judged)
       if (verdict.type === 'pass' || verdict.type === 'warn' || verdict.type === 'reject') return verdict
-      throw new TypeError('an input filter must return { type } of pass, warn or reject')
+      throw new TypeError("An input filter must return an object whose type is 'pass', 'warn' or 'reject'.")
     } catch (error) {
       if (!stop.aborted) this.#loop.log.warn('filterFailed', { message: errorText(error) })
       return { type: 'reject', reason: 'The input was refused because an input filter failed.' }

@@ -64,7 +64,8 @@ export interface McpResultSchema {
  * A client connected to one server. Accepts the `Client` classes of `@modelcontextprotocol/sdk` 1.x and `@modelcontextprotocol/client` 2.x.
  *
  * **Contract**
- * - `callTool` gets the options twice: version 1.x has a schema as the second argument, 2.x the options; both find their own.
+ * - Pass the options to `callTool` as the second and the third argument. SDK 2.x reads the second. SDK 1.x reads the third, and treats
+ *   the second as a result schema.
  * - Unhandled notifications go to `fallbackNotificationHandler`. `mcpTools` replaces this handler with one that also calls the previous
  *   handler.
  *

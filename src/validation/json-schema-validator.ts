@@ -21,8 +21,8 @@ const interpreter = lateChunk('the JSON Schema interpreter', () => import('./sch
  *
  * **Contract**
  * - `compile` throws the same errors as `enforceableSchema`. The schema is neither modified nor retained.
- * - A flat schema (see {@link isFlat}) is checked synchronously. Other schemas use the interpreter, which is loaded on first use: that
- *   check is a promise, which rejects only with `LoadError`. Later checks are synchronous.
+ * - A flat schema (see {@link isFlat}) is checked synchronously. Other schemas use the interpreter. Until it
+ *   has loaded, a check returns a promise, which rejects only with `LoadError`. Later checks are synchronous.
  * - A value that is too large, too deep or not JSON is rejected with an issue.
  *
  * Source: docs/concepts/tools.md

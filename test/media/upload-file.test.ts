@@ -393,7 +393,7 @@ describe('an expired uploaded file', () => {
   })
 })
 
-it('replaces an image by id with a note on Chat Completions', async () => {
+it('replaces an uploaded image with a line of text if Chat Completions is used', async () => {
   const picture: ImageContent = { type: 'image', mimeType: 'image/png', fileId: 'file-1', api: 'openAiCompletions' }
   expect(JSON.stringify(await bodyWith(chat(), picture))).toContain('this provider does not accept image/png by file id')
 })

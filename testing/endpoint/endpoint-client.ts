@@ -105,7 +105,7 @@ export async function eventsUntil(response: Response, type: AgentEvent['type']):
     seen.push(event)
     if (event.type === type) return seen
   }
-  throw new Error(`The answer ended without ${type}, after ${seen.map((event) => event.type).join(' ')}.`)
+  throw new Error(`The response ended before a ${type} event. Received: ${seen.map((event) => event.type).join(' ')}.`)
 }
 
 /** Returns the model's text in these events. */

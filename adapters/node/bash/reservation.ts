@@ -82,7 +82,7 @@ function gitNames(root: string): string[] {
     const stats = lstatSync(join(root, name), { throwIfNoEntry: false })
     return stats !== undefined && !isPlaceholder(stats)
   }
-  // Git prefers a repository in `.git`, and `.git` is reserved.
+  // If `.git` is a repository, git ignores one in the root, so no further names need to be reserved.
   if (lstatSync(join(root, '.git'), { throwIfNoEntry: false })?.isFile() || isThere(join('.git', gitHead))) return []
   if (!isThere('refs') && !isThere('commondir')) return ['refs', 'commondir']
   if (!isThere(gitHead)) return [gitHead]

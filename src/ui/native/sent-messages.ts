@@ -32,7 +32,8 @@ class GrownTexts {
  * Tracks the messages that one connection has sent, for the encoder.
  *
  * **Contract**
- * - The first event with a message contains the complete message. Later events of the loop contain `{ sent: id }` if it is the same object.
+ * - The first event with a message contains the complete message. Later events of the loop with the same message object
+ *   contain `{ sent: id }` instead.
  * - The end of a response omits text that this connection sent as deltas. `grown` lists the indexes of these blocks.
  */
 export class SentMessages {

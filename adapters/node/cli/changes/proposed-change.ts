@@ -24,7 +24,7 @@ export interface Proposal {
 /** Tools that change one file, by name. */
 const editingTools: ReadonlySet<string> = new Set(['write_file', 'edit_file'])
 
-/** Returns whether a tool changes one file with a given path. */
+/** Returns whether a tool edits a single file, whose path is one of its arguments. */
 export function isEditing(toolName: string): boolean {
   return editingTools.has(toolName)
 }
