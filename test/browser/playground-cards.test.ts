@@ -76,5 +76,5 @@ it('offers to continue after a reload during several tool calls', () => {
   let resumed = 0
   render(h(BrokenOff, { state: restoredState(messages), onGoOn: () => resumed++ }), place)
   place.querySelector('button')?.click()
-  expect([place.textContent, resumed]).toEqual([expect.stringContaining('What you see was kept.'), 1])
+  expect([place.textContent, resumed]).toEqual([expect.stringContaining('The partial response was saved.'), 1])
 })
