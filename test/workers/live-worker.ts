@@ -38,6 +38,7 @@ const scripts: Record<string, Script> = {
 }
 scripts.twice = scripts.once ?? []
 scripts.awaiting = scripts.once ?? []
+scripts.waiting = scripts.once ?? []
 
 export class Conversation extends LiveSessionObject<Bindings> {
   protected override readonly keepAliveMs: number = 100
@@ -72,10 +73,11 @@ export class Conversation extends LiveSessionObject<Bindings> {
     return { model: scripted(scripts[kind] ?? [], { gate, delayMs: kind === 'turns' ? 50 : 0 }), tools: [this.#work(kind)] }
   }
 
-  /** The token of the client that starts the run; without a client, the reason, which `awaiting` waits for. */
+  /** The token of the client that starts the run; without a client, the reason, late for `awaiting`, and none at first for `waiting`. */
   protected override async context(request: Request | undefined, { reason, sessionId }: { reason: string; sessionId: string }) {
     if (request === undefined) this.#asked.push(reason)
     if (request === undefined && sessionId.startsWith('awaiting')) await this.#gate
+    if (request === undefined && sessionId.startsWith('waiting') && !(await this.#storage.get('spare'))) return undefined
     return request?.headers.get('x-token') ?? reason
   }
 
@@ -86,7 +88,7 @@ export class Conversation extends LiveSessionObject<Bindings> {
       label: 'Work',
       description: 'Works.',
       parameters: { type: 'object', properties: {} },
-      idempotent: kind === 'twice' || kind === 'awaiting',
+      idempotent: ['twice', 'awaiting', 'waiting'].includes(kind),
       execute: async (_args, ctx) => {
         await this.#storage.put('contexts', [...((await this.#storage.get<unknown[]>('contexts')) ?? []), ctx.context])
         const executions = ((await this.#storage.get<number>('executions')) ?? 0) + 1
@@ -108,6 +110,9 @@ export class Conversation extends LiveSessionObject<Bindings> {
         return new Response()
       case '/test/openLater':
         await this.#storage.put('open', true)
+        return new Response()
+      case '/test/spare':
+        await this.#storage.put('spare', true)
         return new Response()
       case '/test/lock':
         await this.#storage.put('locked', true)

@@ -162,8 +162,12 @@ export abstract class LiveSessionObject<Bindings, Context = unknown> extends Ses
   async alarm(): Promise<void> {
     const begun = await this.#begin()
     if (begun === undefined) return
-    this.#isRunning = await begun.live.keepAlive()
-    await begun.scheduler.wake()
+    try {
+      this.#isRunning = await begun.live.keepAlive()
+    } finally {
+      // Even if the run cannot continue yet. The platform retries an alarm only a few times.
+      await begun.scheduler.wake()
+    }
   }
 
   protected override deleteSession(): Promise<boolean> {

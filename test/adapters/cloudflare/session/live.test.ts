@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { type Usage, userMessage } from '../../../../src/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
 import type { NewSessionRecord } from '../../../../src/types/session/session-store.ts'
+import { patient } from '../../../support/patience.ts'
 import { startWorker } from '../../../workers/test-harness.ts'
 import { allFrames } from '../../http/read-sse.ts'
 import { LiveClient, readUntil, textIn } from './live-client.ts'
@@ -202,5 +203,59 @@ describe('live runs whose object stops', () => {
     expect(await (await client.behind('executions')).json()).toBe(16)
     const { session } = await (await client.ask('/')).json()
     expect(session.loops[1].parentLoopId).toBe(session.loops[0].loopId)
+  })
+})
+
+describe('the context of runs without a client', () => {
+  const contextsOf = async (client: LiveClient): Promise<unknown[]> => (await client.behind('contexts')).json()
+  const post = (client: LiveClient, path: string, body: object, token: string) => {
+    const headers = { 'content-type': 'application/json', 'x-token': token }
+    return client.ask(path, { method: 'POST', headers, body: JSON.stringify(body) })
+  }
+
+  it('has the reason queued for a scheduled prompt, whoever scheduled it', async () => {
+    const client = clientOf('turns')
+    expect((await post(client, '/schedules', { prompt: 'Look.', at: Date.now() }, 'ada')).status).toBe(201)
+    expect(await client.ends()).toMatchObject([{ status: 'completed' }])
+    expect(await contextsOf(client)).toEqual(Array.from({ length: 8 }, () => 'queued'))
+  })
+
+  it('has the reason queued for a message that an ended run has left', async () => {
+    const client = clientOf('turns')
+    const usage = { input: 3, output: 4, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 7 }
+    const messages = [{ ...userMessage('And this.'), id: 'm3' }]
+    const queued = { loopId: 'l1', entry: { type: 'queued' as const, kind: 'followUp' as const, messages, isReturned: false } }
+    await client.seed([...begun(client.sessionId), answer(usage), queued])
+    expect((await client.ask('/')).status).toBe(200)
+    expect(await client.ends()).toMatchObject([{ status: 'completed' }])
+    expect(new Set(await contextsOf(client))).toEqual(new Set(['queued']))
+    expect(await (await client.behind('asked')).json()).toEqual(['recover', 'queued'])
+  })
+
+  it("makes an interrupted run wait, and never takes another client's", async () => {
+    const client = clientOf('waiting')
+    await (await client.prompt('Go.', { 'x-token': 'ada' })).text().catch(() => undefined)
+    for (const [path, body] of [
+      ['/runs', { prompt: 'Mine.' }],
+      ['/continue', {}],
+      ['/send', { prompt: 'Mine.' }],
+    ] as const) {
+      const response = await post(client, path, body, 'bob')
+      expect([path, response.status, await response.json()]).toMatchObject([path, 409, { code: 'contextMissing' }])
+    }
+    expect((await client.ask('/')).status).toBe(200)
+    expect(await contextsOf(client)).toEqual(['ada'])
+    await client.behind('spare')
+    await post(client, '/continue', {}, 'bob')
+    expect(await client.ends()).toMatchObject([{ status: 'completed' }])
+    expect(await contextsOf(client)).toEqual(['ada', 'recover'])
+  })
+
+  it('keeps repeating schedules going while an interrupted run waits', async () => {
+    const client = clientOf('waiting')
+    await (await client.prompt('Go.', { 'x-token': 'ada' })).text().catch(() => undefined)
+    const first = await (await post(client, '/schedules', { prompt: 'Look.', everyMs: 60_000, at: Date.now() + 300 }, 'ada')).json()
+    const next = async () => (await (await client.ask('/schedules')).json()).schedules[0]?.at
+    await expect.poll(next, patient).toBe(first.at + 60_000)
   })
 })
